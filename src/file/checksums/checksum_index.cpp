@@ -295,9 +295,7 @@ std::vector<std::byte> encode_index(const ChecksumIndex& index) {
   fields.number(index.seal_offset);
   fields.number(index.is_changed ? 1 : 0);
   fields.bytes(index.is_sealed ? encode_seal(index.seal) : std::vector<std::byte>());
-  fields.number(static_cast<int64_t>(index.problem.code()));
-  fields.number(static_cast<int64_t>(index.problem.reason()));
-  fields.text(index.problem.message());
+  fields.status(index.problem);
   return fields.take();
 }
 
@@ -316,9 +314,7 @@ Result<ChecksumIndex> decode_index(std::span<const std::byte> message) {
   index.seal_offset = fields.number();
   index.is_changed = fields.number() != 0;
   const auto seal = fields.bytes();
-  const auto problem = static_cast<ErrorCode>(fields.number());
-  const auto reason = static_cast<ErrorReason>(fields.number());
-  index.problem = Status(problem, fields.text(), reason);
+  index.problem = fields.status();
   if (!fields.is_whole()) {
     return Status(ErrorCode::kInternal, "the checksum index was garbled on its way");
   }

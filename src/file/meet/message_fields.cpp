@@ -14,6 +14,12 @@ void FieldWriter::bytes(std::span<const std::byte> value) {
   message_.insert(message_.end(), value.begin(), value.end());
 }
 
+void FieldWriter::status(const Status& value) {
+  number(static_cast<int64_t>(value.code()));
+  number(static_cast<int64_t>(value.reason()));
+  text(value.message());
+}
+
 int64_t FieldReader::number() {
   int64_t value = 0;
   if (rest_.size() < sizeof value) {
@@ -41,6 +47,12 @@ std::span<const std::byte> FieldReader::bytes() {
 std::string FieldReader::text() {
   const auto value = bytes();
   return {reinterpret_cast<const char*>(value.data()), value.size()};
+}
+
+Status FieldReader::status() {
+  const auto code = static_cast<ErrorCode>(number());
+  const auto reason = static_cast<ErrorReason>(number());
+  return Status(code, text(), reason);
 }
 
 }  // namespace stria::file

@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "stria/status.hpp"
+
 namespace stria::file {
 
 class FieldWriter {
@@ -21,6 +23,7 @@ class FieldWriter {
   void number(int64_t value);
   void bytes(std::span<const std::byte> value);
   void text(const std::string& value) { bytes(std::as_bytes(std::span(value.data(), value.size()))); }
+  void status(const Status& value);
   std::vector<std::byte> take() { return std::move(message_); }
 
  private:
@@ -37,6 +40,7 @@ class FieldReader {
   /// The bytes stay where the message is.
   std::span<const std::byte> bytes();
   std::string text();
+  Status status();
   /// Adds the values of a byte string to `values`. A string that ends within a value is missing.
   template <typename T>
   void append_to(std::vector<T>& values) {

@@ -135,9 +135,7 @@ std::vector<std::byte> question(Ask what, int64_t number, std::span<const std::b
 std::vector<std::byte> answer_to(int64_t number, const Result<std::vector<std::byte>>& done) {
   FieldWriter answer;
   answer.number(number);
-  answer.number(static_cast<int64_t>(done.status().code()));
-  answer.number(static_cast<int64_t>(done.status().reason()));
-  answer.text(done.status().message());
+  answer.status(done.status());
   answer.bytes(done.ok() ? std::span<const std::byte>(*done) : std::span<const std::byte>());
   return answer.take();
 }
@@ -399,15 +397,13 @@ Result<std::vector<std::byte>> NodeService::ask(int rank, Ask what, std::span<co
   late_answer_ = false;
   FieldReader answer(answer_);
   const int64_t answered = answer.number();
-  const auto code = static_cast<ErrorCode>(answer.number());
-  const auto reason = static_cast<ErrorReason>(answer.number());
-  const std::string words = answer.text();
+  const Status outcome = answer.status();
   const auto rest = answer.bytes();
   if (!answer.is_whole() || answered != number || *from != rank) {
     return garbled_answer(rank);
   }
-  if (code != ErrorCode::kOk) {
-    return Status(code, fmt::format("{}, by rank {}", words, rank), reason);
+  if (!outcome.ok()) {
+    return outcome.with_message(fmt::format("{}, by rank {}", outcome.message(), rank));
   }
   return std::vector<std::byte>(rest.begin(), rest.end());
 }

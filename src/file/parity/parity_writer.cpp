@@ -88,26 +88,36 @@ Status check_count(size_t members, int parities) {
                                   members - 1, parities, ParityCode::kMostUnits));
 }
 
-}  // namespace
-
-Result<int> ParityWriter::find_old(const StoredFile& file) {
-  storage::Driver& driver = *file.environment.driver;
+int parities_of(const StoredFile& file) {
   const auto set = ParitySet::find(file.environment.driver, file.path);
-  STRIA_ASSIGN_OR_RETURN(const auto names, list_parity(driver, file.path));
-  for (const auto& one : names) {
-    const std::string path = path_beside(file.path, one.name);
-    if (const std::string real = real_path(driver, path); real != path) {
-      places_.push_back(storage::directory_of(real));
-    }
-  }
   return set.ok() ? (*set)->head().parities : 0;
 }
 
-Result<int> ParityWriter::remove_all(const StoredFile& file) {
-  STRIA_ASSIGN_OR_RETURN(const int count, find_old(file));
-  STRIA_ASSIGN_OR_RETURN(const auto names, list_parity(*file.environment.driver, file.path));
+}  // namespace
+
+Result<std::vector<std::string>> ParityWriter::list_old(const StoredFile& file) {
+  storage::Driver& driver = *file.environment.driver;
+  STRIA_ASSIGN_OR_RETURN(const auto names, list_parity(driver, file.path));
+  std::vector<std::string> paths;
   for (const auto& one : names) {
-    STRIA_RETURN_IF_ERROR(remove_placed(*file.environment.driver, path_beside(file.path, one.name)));
+    paths.push_back(path_beside(file.path, one.name));
+    if (const std::string real = real_path(driver, paths.back()); real != paths.back()) {
+      places_.push_back(storage::directory_of(real));
+    }
+  }
+  return paths;
+}
+
+Result<int> ParityWriter::find_old(const StoredFile& file) {
+  STRIA_RETURN_IF_ERROR(list_old(file).status());
+  return parities_of(file);
+}
+
+Result<int> ParityWriter::remove_all(const StoredFile& file) {
+  const int count = parities_of(file);
+  STRIA_ASSIGN_OR_RETURN(const auto paths, list_old(file));
+  for (const std::string& path : paths) {
+    STRIA_RETURN_IF_ERROR(remove_placed(*file.environment.driver, path));
   }
   return count;
 }

@@ -50,6 +50,8 @@ class ParityWriter {
   const std::vector<std::string>& removed_places() const { return places_; }
 
  private:
+  /// Returns the paths of the parity that there is, and notes its places.
+  Result<std::vector<std::string>> list_old(const StoredFile& file);
   Result<std::vector<std::byte>> begin(const StoredFile& file, const std::vector<ParityFile>& files, int parities,
                                        int64_t generation);
   Status take(std::span<const std::byte> message, const std::string& path);

@@ -13,7 +13,8 @@ namespace stria::file {
 namespace {
 
 void append_parts(storage::Driver& driver, const std::string& path, std::vector<std::string>& found) {
-  const auto table = find_parts(driver, path);
+  const auto file = driver.open(path, {});
+  const auto table = file.ok() ? find_parts(**file, path) : Result<std::optional<PartsTable>>(file.status());
   if (!table.ok() || !*table) {
     return;
   }

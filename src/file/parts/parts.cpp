@@ -26,12 +26,13 @@ int part_count(const Environment& environment) {
 }
 
 int64_t present_generation(storage::Driver& driver, const std::string& path) {
-  const auto table = find_parts(driver, path);
-  if (!table.ok()) {
-    return table.status().code() == ErrorCode::kNotFound ? 0 : -1;
+  const auto file = driver.open(path, {});
+  if (!file.ok()) {
+    return file.status().code() == ErrorCode::kNotFound ? 0 : -1;
   }
-  if (!*table) {
-    return 0;
+  const auto table = find_parts(**file, path);
+  if (!table.ok() || !*table) {
+    return table.ok() ? 0 : -1;
   }
   return generation_of(storage::file_name_of(path), storage::file_name_of((*table)->map.parts[0].path)).value_or(-1);
 }

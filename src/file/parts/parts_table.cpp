@@ -144,9 +144,8 @@ Result<std::vector<std::byte>> read_parts(const container::Reader& reader, const
   return content;
 }
 
-Result<std::optional<PartsTable>> find_parts(storage::Driver& driver, const std::string& path) {
-  STRIA_ASSIGN_OR_RETURN(const auto file, driver.open(path, {}));
-  STRIA_ASSIGN_OR_RETURN(const auto reader, container::open_file(*file));
+Result<std::optional<PartsTable>> find_parts(storage::File& file, const std::string& path) {
+  STRIA_ASSIGN_OR_RETURN(const auto reader, container::open_file(file));
   STRIA_ASSIGN_OR_RETURN(Catalog catalog, read_catalog(*reader));
   STRIA_ASSIGN_OR_RETURN(const auto content, read_parts(*reader, path, catalog));
   if (content.empty()) {

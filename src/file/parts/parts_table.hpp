@@ -31,8 +31,7 @@ Result<PartsTable> decode_parts(std::span<const std::byte> content, const std::s
 /// file itself.
 Result<std::vector<std::byte>> read_parts(const container::Reader& reader, const std::string& path, Catalog& catalog);
 
-/// Returns what the file at `path` says of its parts; nothing where it has none. kNotFound where
-/// there is no such file. Local.
-Result<std::optional<PartsTable>> find_parts(storage::Driver& driver, const std::string& path);
+/// Returns what a file, which lies at `path`, says of its parts; nothing where it has none. Local.
+Result<std::optional<PartsTable>> find_parts(storage::File& file, const std::string& path);
 
 }  // namespace stria::file

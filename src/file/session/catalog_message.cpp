@@ -77,9 +77,7 @@ void encode_dataset(const DatasetEntry& entry, FieldWriter& fields) {
   fields.bytes(std::as_bytes(std::span(entry.chunk)));
   fields.text(entry.filters);
   fields.text(entry.obstacle);
-  fields.number(static_cast<int64_t>(entry.problem.code()));
-  fields.number(static_cast<int64_t>(entry.problem.reason()));
-  fields.text(entry.problem.message());
+  fields.status(entry.problem);
   fields.bytes(entry.spec.fill_value);
   fields.number(entry.value_range ? 1 : 0);
   fields.number(entry.spec.extendable ? 1 : 0);
@@ -113,9 +111,7 @@ DatasetEntry decode_dataset(FieldReader& fields) {
   entry.chunk = decode_dims(fields);
   entry.filters = fields.text();
   entry.obstacle = fields.text();
-  const auto problem = static_cast<ErrorCode>(fields.number());
-  const auto reason = static_cast<ErrorReason>(fields.number());
-  entry.problem = Status(problem, fields.text(), reason);
+  entry.problem = fields.status();
   const auto fill_value = fields.bytes();
   entry.spec.fill_value.assign(fill_value.begin(), fill_value.end());
   entry.value_range = fields.number() != 0;
