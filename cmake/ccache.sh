@@ -35,7 +35,8 @@ for argument in "$@"; do
       ;;
     "$PWD"/*/Unity/unity_*.c | "$PWD"/*/Unity/unity_*.cxx)
       together=${argument%.*}.near.${argument##*.}
-      sed "s#\"$CCACHE_BASEDIR/#\"#" "$argument" >"$together"
+      awk '{ source = "\"" ENVIRON["CCACHE_BASEDIR"] "/"; at = index($0, source) }
+        at { $0 = substr($0, 1, at) substr($0, at + length(source)) } 1' "$argument" >"$together"
       argument=$together
       ;;
     "$PWD"/*.pch) argument=${argument#"$PWD"/} ;; # ccache 4.7 leaves it as it is behind -Xclang
