@@ -1,5 +1,6 @@
 #include "file/parity/replaced_file.hpp"
 
+#include <optional>
 #include <utility>
 
 #include "base/out_of_memory.hpp"

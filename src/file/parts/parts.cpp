@@ -12,7 +12,6 @@
 #include "file/parts/part_places.hpp"
 #include "file/parts/part_servers.hpp"
 #include "file/parts/parts_table.hpp"
-#include "file/session/catalog_message.hpp"
 #include "storage/path.hpp"
 
 namespace stria::file {

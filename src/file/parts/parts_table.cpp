@@ -7,9 +7,11 @@
 
 #include "base/check.hpp"
 #include "base/checked.hpp"
+#include "container/formats/formats.hpp"
 #include "file/checksums/seal.hpp"
 #include "file/meet/message_fields.hpp"
 #include "file/parts/part_names.hpp"
+#include "file/session/catalog_message.hpp"
 #include "storage/path.hpp"
 
 namespace stria::file {
