@@ -107,6 +107,15 @@ double by_our_clock(const Machine& machine, const Program& program) {
   return run_ranks(machine, {.ranks = static_cast<int>(program.size())}, clock, body).value().seconds;
 }
 
+// SimGrid has a root zone from 4.0 on, and none without an engine.
+sg::NetZone* whole_zone([[maybe_unused]] sg::Engine& engine) {
+#if SIMGRID_VERSION_MAJOR >= 4
+  return engine.get_netzone_root()->add_netzone_full("machine");
+#else
+  return sg::create_full_zone("machine");
+#endif
+}
+
 sg::Link* link_of(sg::NetZone* zone, const std::string& name, double rate, double latency_s) {
   return zone->create_link(name, rate)->set_latency(latency_s)->seal();
 }
@@ -186,7 +195,7 @@ double simgrids_seconds(const Machine& machine, const Program& program, Disks di
                               "network/latency-factor:1", "network/weight-S:0", "network/TCP-gamma:0"}) {
     sg::Engine::set_config(setting);
   }
-  sg::NetZone* zone = sg::create_full_zone("machine");
+  sg::NetZone* zone = whole_zone(engine);
   std::vector<sg::Host*> hosts;
   std::vector<sg::Link*> out, in;
   const double half_s = machine.nodes.latency_s / 2;

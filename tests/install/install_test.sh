@@ -179,8 +179,9 @@ recipe = {}
 exec(pathlib.Path(sys.argv[1]).read_text(), recipe)
 prefix, libraries = map(pathlib.Path, sys.argv[2:])
 has_laboratory = (prefix / "libexec/stria/laboratory").exists()
+has_fortran = (libraries / "pkgconfig/stria_fortran_serial.pc").exists()
 for path in recipe["sanity_check_paths"]["files"] + recipe["sanity_check_paths"]["dirs"]:
-    if "laboratory" in path and not has_laboratory:
+    if ("laboratory" in path and not has_laboratory) or ("fortran" in path and not has_fortran):
         continue
     # It has another name for the folder of libraries, and Open MPI.
     folder, within = (libraries, path[4:]) if path.startswith("lib/") else (prefix, path)

@@ -58,5 +58,8 @@ expect "libisal>=2.30 (Debian: libisal-dev)"
 
 echo "== warnings are errors for who works on Stria, and for nobody else"
 without
-configure -DCMAKE_EXPORT_COMPILE_COMMANDS=ON || { cat "$work/said" && exit 1; }
+configure -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DCMAKE_Fortran_COMPILER=NOTFOUND || { cat "$work/said" && exit 1; }
 if grep -q -- -Werror "$work/build/compile_commands.json"; then exit 1; fi
+
+echo "== a compiler that was missing when the folder was first configured, and is there now"
+if command -v gfortran >/dev/null && grep "LEFT OUT: Fortran" "$work/said"; then exit 1; fi

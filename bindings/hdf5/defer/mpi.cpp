@@ -72,7 +72,7 @@ Mpi make_mpi(const Finder& finder) {
   mpi.is_known = has_files && find_constants(finder, mpi) && STRIA_MPI_FIND(MPI_Allreduce) && STRIA_MPI_FIND(MPI_Barrier) &&
                  STRIA_MPI_FIND(MPI_Comm_free) && STRIA_MPI_FIND(MPI_Comm_size) && STRIA_MPI_FIND(MPI_Comm_create_keyval) &&
                  STRIA_MPI_FIND(MPI_Comm_set_attr) && STRIA_MPI_FIND(MPI_Error_string) && STRIA_MPI_FIND(MPI_Get_count) &&
-                 STRIA_MPI_FIND(MPI_Status_set_elements) && STRIA_MPI_FIND(MPI_Type_commit) &&
+                 STRIA_MPI_FIND(MPI_Status_set_elements_x) && STRIA_MPI_FIND(MPI_Type_commit) &&
                  STRIA_MPI_FIND(MPI_Type_create_hindexed) && STRIA_MPI_FIND(MPI_Type_free) &&
                  STRIA_MPI_FIND(MPI_Type_get_true_extent) && STRIA_MPI_FIND(MPI_Type_size_x) && STRIA_MPI_FIND(MPI_Finalized);
 #undef STRIA_MPI_FIND

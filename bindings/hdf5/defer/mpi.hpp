@@ -57,7 +57,7 @@ struct Mpi {
   int (*MPI_Comm_set_attr)(MpiHandle, int, void*) = nullptr;
   int (*MPI_Error_string)(int, char*, int*) = nullptr;
   int (*MPI_Get_count)(const void*, MpiHandle, int*) = nullptr;
-  int (*MPI_Status_set_elements)(void*, MpiHandle, int) = nullptr;
+  int (*MPI_Status_set_elements_x)(void*, MpiHandle, int64_t) = nullptr;
   int (*MPI_Type_commit)(MpiHandle*) = nullptr;
   int (*MPI_Type_create_hindexed)(int, const int*, const int64_t*, MpiHandle, MpiHandle*) = nullptr;
   int (*MPI_Type_free)(MpiHandle*) = nullptr;

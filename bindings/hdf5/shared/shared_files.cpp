@@ -116,7 +116,7 @@ bool SharedFiles::write_pages(const MpiTransfer& transfer, const void* data, voi
   // `data` may be MPI_BOTTOM, which is null.
   const auto address = reinterpret_cast<uintptr_t>(data) + static_cast<uintptr_t>(*first);
   return write_counted(*file->pages, {begin, begin + bytes}, reinterpret_cast<const std::byte*>(address)) &&
-         mpi.MPI_Status_set_elements(status, transfer.type, transfer.count) == kMpiSuccess;
+         mpi.MPI_Status_set_elements_x(status, mpi.byte, bytes) == kMpiSuccess;
 }
 
 bool SharedFiles::write_pages(MpiFile handle, ByteRange place, const std::byte* bytes) {

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/check.hpp"
 #include "comm/end_of_mpi.hpp"
 #include "file/background/background.hpp"
 
@@ -78,6 +79,7 @@ void tell_of_loss(const OpenFile& file) {
 }
 
 void leave_at_end(const std::shared_ptr<Session>& session) {
+  STRIA_ASSERT(session != nullptr);
   static const int registered = std::atexit(leave_at_exit);
   static_cast<void>(registered);
   if (is_mpi_running()) {

@@ -8,7 +8,8 @@
 
 namespace stria::file {
 
-/// Has the session left at the end of the program, if it still lives then
+/// Has the session left at the end of the program, if it still lives then.
+/// \pre session != nullptr
 void leave_at_end(const std::shared_ptr<Session>& session);
 
 /// Says, on rank 0 and on standard error, that a new file ends without a commit, unless an

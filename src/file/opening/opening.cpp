@@ -8,6 +8,7 @@
 
 #include "access/plan/aggregators.hpp"
 #include "access/plan/hint_files.hpp"
+#include "base/check.hpp"
 #include "base/out_of_memory.hpp"
 #include "file/background/background.hpp"
 #include "file/opening/open_files.hpp"
@@ -50,6 +51,7 @@ Status equip(Environment& environment, Hints hints, access::FileHints&& from_fil
 }
 
 Environment make_environment(const char* call, std::shared_ptr<Comm> comm, const std::string& path, const Hints& hints) {
+  STRIA_ASSERT(comm != nullptr, call, path);
   Environment environment;
   environment.comm = std::move(comm);
   environment.absolute_paths = true;

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.hpp"
 #include "base/hash.hpp"
 #include "container/formats/formats.hpp"
 #include "file/checksums/changes.hpp"
@@ -118,6 +119,7 @@ Status CarriedSums::make_room_for_seal(container::Copy& copy) {
 
 // Rows that another program has added lie in chunks that had sums before.
 Status CarriedSums::renew_tables(container::Copy& copy, const std::string& without) {
+  STRIA_ASSERT(exist());
   if (index_.is_changed && has_chunk_sums_) {
     const std::vector<std::byte> none = encode_chunk_sums({});
     const auto size = static_cast<int64_t>(none.size());
@@ -136,6 +138,7 @@ Status CarriedSums::seal(storage::File& new_file, const container::CopiedFile& c
   if (!index_.is_sealed) {
     return Status();
   }
+  STRIA_CHECK(seal_parts_ > 0, seal_parts_);
   STRIA_ASSIGN_OR_RETURN(const auto reader, container::open_file(new_file));
   STRIA_ASSIGN_OR_RETURN(const container::DatasetInfo place, reader->dataset(kSealPath));
   Seal seal{.file_bytes = copied.file_bytes, .tables = index_.seal.tables};

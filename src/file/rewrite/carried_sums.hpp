@@ -24,9 +24,9 @@ class CarriedSums {
 
   bool exist() const { return index_.present; }
   /// Makes the tables of the new file; `without`, if not empty, is a table of Stria's that it
-  /// doesn't have. When all else is copied.
+  /// doesn't have. When all else is copied. \pre exist()
   Status renew_tables(container::Copy& copy, const std::string& without);
-  /// Writes the seal to the new file, which is complete.
+  /// Writes the seal to the new file, which is complete. \pre renew_tables() has made room for it
   Status seal(storage::File& new_file, const container::CopiedFile& copied) const;
 
  private:

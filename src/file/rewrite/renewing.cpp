@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "base/check.hpp"
 #include "base/out_of_memory.hpp"
 #include "comm/self/self_comm.hpp"
 #include "file/parity/parity_writer.hpp"
@@ -36,6 +37,7 @@ Status check_content(ReadSession& session, const std::string& path) {
 }  // namespace
 
 Status renew_parity(const std::string& given_path, int parities) {
+  STRIA_ASSERT(parities > 0, parities);
   return or_out_of_memory([&]() -> Status {
     Environment environment;
     environment.comm = make_self_comm();

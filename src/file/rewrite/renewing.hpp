@@ -9,6 +9,7 @@ namespace stria::file {
 
 /// Makes so many parity files of the file at `path`, and its parts, as they are now; those that
 /// there are go. kCorrupted where they don't agree with their own checksums. One process.
+/// \pre parities > 0
 Status renew_parity(const std::string& path, int parities);
 
 }  // namespace stria::file

@@ -1,5 +1,6 @@
 #include "file/write/publication.hpp"
 
+#include "base/check.hpp"
 #include "base/out_of_memory.hpp"
 #include "file/meet/outcome_message.hpp"
 #include "trace/record/phase_timer.hpp"
@@ -64,6 +65,7 @@ Status publish(OpenFile& file, const Publishing& what, Moved moved) {
   Comm& comm = file.comm();
   PhaseTimes& times = file.accounts.times();
   const bool is_root = file.meetings.is_root();
+  STRIA_CHECK(moved.metadata != nullptr || !is_root || !moved.outcome.ok(), moved.outcome);
   Status mine = what.gathering.hand_in(moved.outcome, comm, file.catalog, times);
   if (mine.ok()) {
     mine = what.gathering.write_row_sums(what.target.handles().cached(), times);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "base/check.hpp"
 #include "trace/events/event.hpp"
 
 namespace stria::trace {
@@ -45,7 +46,9 @@ class Ring {
   template <typename Take>
   void drain(Take take) {
     const uint32_t head = head_.load(std::memory_order_acquire);
-    for (uint32_t at = tail_.load(std::memory_order_relaxed); at != head; ++at) {
+    uint32_t at = tail_.load(std::memory_order_relaxed);
+    STRIA_ASSERT(head - at <= kCapacity, head, at);
+    for (; at != head; ++at) {
       take(records_[at % kCapacity]);
     }
     tail_.store(head, std::memory_order_release);

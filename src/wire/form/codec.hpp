@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/check.hpp"
 #include "stria/status.hpp"
 #include "wire/form/version.hpp"
 
@@ -19,7 +20,9 @@ namespace stria::wire {
 /// Appends fields to a buffer.
 class Writer {
  public:
-  explicit Writer(std::vector<std::byte>& out, uint16_t version = kVersion) : out_(out), version_(version) {}
+  explicit Writer(std::vector<std::byte>& out, uint16_t version = kVersion) : out_(out), version_(version) {
+    STRIA_ASSERT(kOldestVersion <= version && version <= kVersion, version);
+  }
 
   /// The other side speaks this version of the protocol.
   uint16_t version() const { return version_; }

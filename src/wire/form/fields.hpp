@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/check.hpp"
 #include "wire/form/codec.hpp"
 
 namespace stria::wire {
@@ -33,7 +34,9 @@ void get_bytes(Reader& reader, std::array<std::byte, size>& to) {
   std::copy(from.begin(), from.end(), to.begin());
 }
 
+/// \pre value >= 0: the other side takes it for damage otherwise
 inline void put_natural(Writer& writer, int64_t value) {
+  STRIA_ASSERT(value >= 0, value);
   writer.natural(static_cast<uint64_t>(value));
 }
 

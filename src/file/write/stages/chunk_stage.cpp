@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/check.hpp"
 #include "base/out_of_memory.hpp"
 #include "file/chunks/chunk_packer.hpp"
 #include "trace/record/phase_timer.hpp"
@@ -57,6 +58,9 @@ Result<ChunkSizes> measure_chunks(Comm& comm, const PackedFile& file, const Stat
   comm.exclusive_scan(sizes.before);
   comm.all_reduce(sizes.totals, ReduceOp::kSum);
   sizes.pieces = sizes.totals.back();
+  for (size_t i = 0; i < file.datasets.size(); ++i) {
+    STRIA_CHECK(sizes.before[i] + file.datasets[i].size() <= sizes.totals[i], i, sizes.before[i], sizes.totals[i]);
+  }
   return sizes;
 }
 
@@ -75,6 +79,8 @@ void take_rows(const Transfer& put, const ChunkPiece& piece, int64_t row_bytes, 
 void put_chunks(OpenFile& file, ChunkPuts& puts, int dataset, int64_t before) {
   const DatasetEntry& entry = file.catalog[dataset];
   PackedChunks& packed = puts.packed.datasets[static_cast<size_t>(dataset)];
+  const int64_t end = before + packed.size();
+  STRIA_CHECK(entry.data_offset >= 0 && end <= entry.stored_bytes, entry.data_offset, end, entry.stored_bytes);
   for (SummedChunk& chunk : packed.chunks()) {
     chunk.place.offset += entry.data_offset + before;
   }
@@ -93,6 +99,7 @@ void put_chunks(OpenFile& file, ChunkPuts& puts, int dataset, int64_t before) {
     file.pending.push_back(std::move(transfer));
     before += piece.bytes;
   }
+  STRIA_CHECK(before == end, before, end);  // the next rank's chunks begin there
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/check.hpp"
 #include "base/out_of_memory.hpp"
 #include "container/fill_value.hpp"
 #include "datatype/cursor.hpp"
@@ -69,6 +70,7 @@ Status write_fill_value(storage::File& file, const DatasetEntry& dataset, ByteRa
 Status fill_share(storage::File& file, const DatasetEntry& dataset, const Comm& comm) {
   const auto width = static_cast<int64_t>(dataset.spec.fill_value.size());
   const int64_t elements = new_bytes(dataset) / width;
+  STRIA_CHECK(elements * width == new_bytes(dataset), elements, width);
   const auto begin_of = [&](int rank) {
     const int64_t before = elements / comm.size() * rank + std::min<int64_t>(rank, elements % comm.size());
     return dataset.data_bytes() - new_bytes(dataset) + before * width;
