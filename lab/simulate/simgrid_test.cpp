@@ -17,6 +17,7 @@
 #include <memory>
 #include <random>
 #include <simgrid/s4u.hpp>
+#include <simgrid/version.h>
 #include <string>
 #include <utility>
 #include <vector>
