@@ -276,6 +276,19 @@ TEST_F(NodesTest, TellsAlthoughMemoryRunsOut) {
   EXPECT_GT(allocations, 5);
 }
 
+// The answer to a question that was given up comes first, by another address than the first.
+TEST_F(NodesTest, ALateAnswerChoosesTheAddress) {
+  NodesPlace place = place_;
+  const DatagramSocket deaf(std::move(*DatagramSocket::bound_to(loopback())));
+  place.address_count = 2;
+  place.addresses[0] = deaf.address();
+  place.addresses[1] = own_address();
+  NodesClient client(place, 1);
+  client.start(NodesMessage::Kind::kHello, {});
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // the answer comes
+  EXPECT_TRUE(client.greet(std::chrono::seconds(20)).ok());
+}
+
 TEST_F(NodesTest, GreetsAtAnyAddress) {
   NodesPlace place = place_of(1);
   const DatagramSocket deaf(std::move(*DatagramSocket::bound_to(loopback())));

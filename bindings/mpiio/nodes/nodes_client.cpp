@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "base/check.hpp"
 #include "comm/mpi/wait_watch.hpp"
 
 namespace stria::mpiio {
@@ -59,7 +60,15 @@ std::optional<NodesMessage> NodesClient::poll() {
 std::optional<NodesMessage> NodesClient::receive() {
   for (size_t i = 0; i < sockets_.size(); ++i) {
     while (const auto message = sockets_[i].receive(nullptr)) {
-      if (take(i, *message)) {
+      if (!is_answer(*message)) {
+        continue;
+      }
+      if (!std::exchange(has_answered_, true)) {
+        keep_only(i);
+        i = 0;
+      }
+      if (message->sequence == question_.sequence) {
+        asking_ = false;
         return message;
       }
     }
@@ -67,21 +76,15 @@ std::optional<NodesMessage> NodesClient::receive() {
   return std::nullopt;
 }
 
-// True if the message is the answer to the question.
-bool NodesClient::take(size_t socket, const NodesMessage& message) {
-  if (message.token != place_.token || message.kind != NodesMessage::Kind::kAnswer || message.rank != rank_) {
-    return false;
-  }
-  if (!std::exchange(has_answered_, true)) {
-    std::vector<DatagramSocket> chosen;
-    chosen.push_back(std::move(sockets_[socket]));
-    sockets_ = std::move(chosen);
-  }
-  if (message.sequence != question_.sequence) {
-    return false;
-  }
-  asking_ = false;
-  return true;
+// True if the message answers a question of this rank, the last or an earlier one.
+bool NodesClient::is_answer(const NodesMessage& message) const {
+  return message.token == place_.token && message.kind == NodesMessage::Kind::kAnswer && message.rank == rank_;
+}
+
+void NodesClient::keep_only(size_t socket) {
+  STRIA_CHECK(socket < sockets_.size(), socket, sockets_.size());
+  std::swap(sockets_[0], sockets_[socket]);
+  sockets_.erase(sockets_.begin() + 1, sockets_.end());
 }
 
 std::optional<NodesMessage> NodesClient::wait(Clock::time_point deadline) {

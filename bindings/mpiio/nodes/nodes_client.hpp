@@ -40,7 +40,8 @@ class NodesClient {
 
   void send();
   std::optional<NodesMessage> receive();
-  bool take(size_t socket, const NodesMessage& message);
+  bool is_answer(const NodesMessage& message) const;
+  void keep_only(size_t socket);
   std::optional<NodesMessage> wait(Clock::time_point deadline);
 
   NodesPlace place_;
