@@ -75,7 +75,7 @@ note() {
 # The last count that a part printed ("N passed, N failed"), or nothing.
 counted() {
   grep -aoE '^[0-9]+ passed, [0-9]+ failed(, [0-9]+ left out)?$|[0-9]+% tests passed(, [0-9]+ tests failed)? out of [0-9]+' "$1" |
-    grep -v '^0 passed, 0 failed' | tail -n 1 || true
+    grep -v '^0 passed, 0 failed$' | tail -n 1 || true
 }
 
 check_part() {

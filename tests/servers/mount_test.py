@@ -14,7 +14,7 @@ import time
 import h5py
 import pytest
 import yt
-from mounting import mounted, skip_without_fuse, store_to_mount, unmount
+from mounting import mounted, store_to_mount, unmount
 from store_processes import Store
 from stria_program import PROGRAM, environment, run
 from waiting import wait_until
@@ -368,7 +368,6 @@ def test_what_was_synced_outlives_the_mount(store, work):
 
 
 def test_errors_that_come_late_are_told_by_sync_and_close(session_directory, monkeypatch):
-    skip_without_fuse()
     monkeypatch.setenv("STRIA_SERVER_TIMEOUT", "3")
     directory = session_directory / "late"
     directory.mkdir()

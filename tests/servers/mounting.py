@@ -24,6 +24,7 @@ def unmount(directory):
 @contextlib.contextmanager
 def mounted(url, directory, *options):
     """Gives the directory, with the store's there below it."""
+    skip_without_fuse()
     directory.mkdir(exist_ok=True)
     done = subprocess.run(
         [stria_program.PROGRAM, "mount", *options, url, str(directory)],

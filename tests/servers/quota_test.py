@@ -143,7 +143,6 @@ def append(path, size):
 
 
 def test_a_mount_tells_of_a_quota(store, work):
-    skip_without_fuse()
     with mounted(store.url, work / "mount") as directory:
         (directory / "project").mkdir()
         (directory / "project/before").write_bytes(bytes(1_000_000))
