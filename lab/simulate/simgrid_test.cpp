@@ -8,6 +8,7 @@
 // times, and programs whose steps depend on them differ by some per cent. Disks are tried in both
 // ways.
 #include <gtest/gtest.h>
+#include <simgrid/version.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,7 +18,6 @@
 #include <memory>
 #include <random>
 #include <simgrid/s4u.hpp>
-#include <simgrid/version.h>
 #include <string>
 #include <utility>
 #include <vector>
