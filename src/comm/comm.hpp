@@ -145,10 +145,12 @@ class Comm {
   /// holds them for a moment. Cost over MPI: the messages, and a barrier. Collective: yes.
   virtual Messages sparse_exchange(const Messages& outgoing);
   /// Returns the same Status on every rank: success if all succeeded, otherwise the error of the
-  /// lowest rank that failed. Where there are several ranks its message is that of said_by().
-  /// Rank 0's `shared` bytes go to every rank in the same step; their number is the same
+  /// lowest rank that failed. Where there are several ranks its message is that of said_by(); a
+  /// rank that lacks memory for it has the code, and is referred to the others. Rank 0's `shared`
+  /// bytes, at most kAgreedBytesMax, go to every rank in the same step; their number is the same
   /// everywhere. Costs one small reduction when all is well. Collective: yes.
   Status agree(const Status& mine, std::span<std::byte> shared = {});
+  static constexpr size_t kAgreedBytesMax = 248;
 
  protected:
   /// Loops that wait call this.
