@@ -167,7 +167,7 @@ build_united() {
   build_preset "$@"
 }
 
-# ahead COMMAND...: begins at the lowest priority what a later stage does, while one runs that mostly
+# ahead COMMAND...: begins at the lowest priority what a later stage does, beside one that mostly
 # waits. end_ahead stops it wherever it is; the later stage goes on from there.
 ahead() {
   set -m # a process group of its own, so that end_ahead reaches the compilers too

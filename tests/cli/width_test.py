@@ -46,7 +46,7 @@ def test_help_of_every_command_fits():
 
 @pytest.mark.parametrize("words", [["--version"], ["--help"], ["bench", "--help"]])
 def test_what_only_tells_begins_no_mpi(words):
-    """On the login nodes of many clusters MPI can't begin."""
+    """MPI can't begin on the login nodes of many clusters."""
     broken = environment() | {"OMPI_MCA_pml": "none_such"}
     told = subprocess.run([PROGRAM, *words], env=broken, capture_output=True, check=True, text=True)
     assert told.stderr == "" and told.stdout == run(*words).stdout
