@@ -124,8 +124,9 @@ void ChunkPacker::pack_parts(std::span<const Work> batch, const std::vector<Shar
   }
 }
 
-void ChunkPacker::receive(const Comm::Messages& incoming) {
-  for (const auto& sent : incoming) {
+void ChunkPacker::receive(Comm::Messages incoming) {
+  incoming_ = std::move(incoming);
+  for (const auto& sent : incoming_) {
     FieldReader fields(sent.second);
     while (!fields.done() && fields.well()) {
       const int64_t id = fields.number();
