@@ -19,9 +19,15 @@ stage tidy build/venv/bin/python -B tests/tidy/tidy.py || true
 # with Clang; the first build is as users install it. GCC compiles the files of a target together in
 # a new folder, which takes two fifths of the time, Clang each by itself. Label "long" is for
 # check_long.sh. "unit" needs no ranks, "mpi" does, "style" looks at the sources.
+build_next() {
+  build_preset checked-mpich && build_preset clang unit_tests
+}
+
 if stage build build_united release; then
   stage test test_preset release -LE long || true
+  ahead build_next # The nodes' tests mostly wait.
   stage nodes scripts/check_nodes.sh || true
+  end_ahead
 fi
 if stage build_mpich build_preset checked-mpich; then
   # MPICH's waiting ranks never sleep. What takes longest by that is left to check_long.sh.

@@ -19,6 +19,7 @@ failed_stages=()
 shaky_stages=() # passed, but some of their tests only when run again
 export STRIA_RUN_AGAIN=${STRIA_RUN_AGAIN:-3} # at most so many failed tests of a stage
 progress_shower= # the process that shows how far a stage is
+ahead_group=     # the processes of ahead
 mkdir -p "$stage_logs"
 
 stage() {
@@ -89,7 +90,7 @@ hide_progress() {
     printf '\r%-54s\r%-22s ' '' "$1"
   fi 2>/dev/null
 }
-trap 'hide_progress ""' EXIT
+trap 'hide_progress "" && end_ahead' EXIT
 
 # Prints "passed failed left-out" for one stage's log and exit status.
 count_tests() {
@@ -164,6 +165,23 @@ build_preset() {
 build_united() {
   [[ -e build/$1/CMakeCache.txt ]] || cmake --preset "$1" -DSTRIA_UNITY=ON || return
   build_preset "$@"
+}
+
+# ahead COMMAND...: begins at the lowest priority what a later stage does, beside one that mostly
+# waits. end_ahead stops it wherever it is; the later stage goes on from there.
+ahead() {
+  set -m # a process group of its own, so that end_ahead reaches the compilers too
+  { renice -n 19 "$BASHPID" && "$@"; } >"$stage_logs/ahead.log" 2>&1 </dev/null &
+  ahead_group=$!
+  set +m
+}
+
+end_ahead() {
+  if [[ -n $ahead_group ]]; then
+    kill -TERM -- "-$ahead_group" || true
+    wait "$ahead_group" || true
+    ahead_group=
+  fi 2>/dev/null
 }
 
 # test_preset PRESET [CTEST ARGUMENT...]: one test more at a time than there are processors, because

@@ -8,7 +8,6 @@
 // times, and programs whose steps depend on them differ by some per cent. Disks are tried in both
 // ways.
 #include <gtest/gtest.h>
-#include <simgrid/version.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,6 +20,10 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+// clang-format off
+#include <simgrid/version.h>  // needs what s4u.hpp defines
+// clang-format on
 
 #include "network/timed_comm.hpp"
 #include "storage/memory/memory_driver.hpp"

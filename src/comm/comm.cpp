@@ -6,6 +6,7 @@
 #include <limits>
 #include <new>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/check.hpp"
@@ -59,17 +60,53 @@ void Comm::park(std::unique_ptr<CommRequest>&& request) {
   parked_.push_back(std::move(request));
 }
 
+namespace {
+
+constexpr std::string_view kNoText = "see other ranks";  // short enough to need no heap
+
+// Returns the text of `root`, whose length all ranks know, with its rank in front. A rank without
+// memory for it takes part all the same, because the others would wait, and returns kNoText.
+std::string share_text(Comm& comm, int root, const std::string& mine, int64_t bytes) {
+  std::string text;
+  const auto keep = [&](auto&& work) {
+    try {
+      work();
+      return true;
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+  };
+  bool has_room = keep([&] { text.reserve(static_cast<size_t>(bytes)); });
+  std::array<std::byte, 4096> piece;
+  for (int64_t at = 0; at < bytes; at += std::ssize(piece)) {
+    const auto now = std::span(piece).first(static_cast<size_t>(std::min<int64_t>(bytes - at, std::ssize(piece))));
+    if (comm.rank() == root) {
+      std::memcpy(now.data(), mine.data() + at, now.size());
+    }
+    comm.broadcast(now, root);
+    if (has_room) {
+      text.append(reinterpret_cast<const char*>(now.data()), now.size());
+    }
+  }
+  has_room = has_room && (comm.size() == 1 || keep([&] { text = said_by(root, text); }));
+  if (!has_room) {
+    text = kNoText;
+  }
+  return text;
+}
+
+}  // namespace
+
 // Agrees by one reduction by maximum. It covers the rank that failed, negated so that the lowest
-// rank wins, and the shared words, which only rank 0 fills in.
+// rank wins, and the shared words, which only rank 0 fills in. Nothing here needs the heap before
+// all ranks are through: one that has run out of memory must be able to say so.
 Status Comm::agree(const Status& mine, std::span<std::byte> shared) {
   constexpr int64_t kNothing = std::numeric_limits<int64_t>::min();
+  STRIA_CHECK(shared.size() <= kAgreedBytesMax, shared.size());
   // The error of a rank that gave up because of another rank counts only when no rank knows more.
   const int64_t turn = rank() + (mine.code() == ErrorCode::kAborted ? int64_t{size()} : 0);
-  // Few shared words need no heap: a rank that has run out of memory must be able to say so.
-  std::array<int64_t, 32> few{};
-  const size_t count = 1 + (shared.size() + sizeof(int64_t) - 1) / sizeof(int64_t);
-  std::vector<int64_t> many(count > few.size() ? count : 0);
-  const std::span<int64_t> words = many.empty() ? std::span(few).first(count) : std::span(many);
+  std::array<int64_t, 1 + kAgreedBytesMax / sizeof(int64_t)> room{};
+  const std::span<int64_t> words = std::span(room).first(1 + (shared.size() + sizeof(int64_t) - 1) / sizeof(int64_t));
   std::fill(words.begin(), words.end(), kNothing);
   words[0] = mine.ok() ? kNothing : -turn;
   if (rank() == 0 && !shared.empty()) {
@@ -82,25 +119,17 @@ Status Comm::agree(const Status& mine, std::span<std::byte> shared) {
   if (words[0] == kNothing) {
     return {};
   }
-  // Code and reason travel in front of the text, so that a failure costs only one broadcast.
   const int root = static_cast<int>(-words[0] % size());
-  std::vector<std::byte> wire;
   struct Head {
     ErrorCode code;
     ErrorReason reason;
+    int64_t text_bytes;
   };
-  Head head{mine.code(), mine.reason()};
-  if (rank() == root) {
-    wire.resize(sizeof head + mine.message().size());
-    std::memcpy(wire.data(), &head, sizeof head);
-    std::memcpy(wire.data() + sizeof head, mine.message().data(), mine.message().size());
-  }
-  broadcast_bytes(*this, wire, root);
-  STRIA_CHECK(wire.size() >= sizeof head, wire.size(), root);
-  std::memcpy(&head, wire.data(), sizeof head);
-  STRIA_CHECK(head.code != ErrorCode::kOk, head.code, root);  // or some ranks would go on
-  const std::string text(reinterpret_cast<const char*>(wire.data()) + sizeof head, wire.size() - sizeof head);
-  return Status(head.code, size() == 1 ? text : said_by(root, text), head.reason);
+  Head head{mine.code(), mine.reason(), std::ssize(mine.message())};
+  broadcast(std::as_writable_bytes(std::span(&head, 1)), root);
+  STRIA_CHECK(head.code != ErrorCode::kOk && head.text_bytes >= 0, head.code, head.text_bytes,
+              root);  // or some ranks would go on
+  return Status(head.code, share_text(*this, root, mine.message(), head.text_bytes), head.reason);
 }
 
 bool are_well_addressed(const Comm::Messages& outgoing, int ranks) {

@@ -141,14 +141,18 @@ class Comm {
   using Messages = std::vector<std::pair<int, std::vector<std::byte>>>;
   /// Sends each (rank, bytes), and returns what arrived here as (sender, bytes), in order of
   /// senders. A rank sends at most one message to each rank, itself included, and needn't know who
-  /// will send to it. Cost of this version: the lists of addresses are gathered, and every rank
-  /// holds them for a moment. Cost over MPI: the messages, and a barrier. Collective: yes.
-  virtual Messages sparse_exchange(const Messages& outgoing);
+  /// will send to it. Where a message has more than kSparseBytesUnasked bytes and some rank has no
+  /// room for what comes, all ranks throw std::bad_alloc. Costs two messages for each, and one
+  /// small reduction or, for so many bytes, two. Collective: yes.
+  virtual Messages sparse_exchange(const Messages& outgoing) = 0;
+  static constexpr int64_t kSparseBytesUnasked = 64 << 10;
   /// Returns the same Status on every rank: success if all succeeded, otherwise the error of the
-  /// lowest rank that failed. Where there are several ranks its message is that of said_by().
-  /// Rank 0's `shared` bytes go to every rank in the same step; their number is the same
+  /// lowest rank that failed. Where there are several ranks its message is that of said_by(); a
+  /// rank that lacks memory for it has the code, and is referred to the others. Rank 0's `shared`
+  /// bytes, at most kAgreedBytesMax, go to every rank in the same step; their number is the same
   /// everywhere. Costs one small reduction when all is well. Collective: yes.
   Status agree(const Status& mine, std::span<std::byte> shared = {});
+  static constexpr size_t kAgreedBytesMax = 248;
 
  protected:
   /// Loops that wait call this.

@@ -44,6 +44,14 @@ def test_help_of_every_command_fits():
         assert wide(run(*command, "--help").succeeded().stdout) == [], command
 
 
+@pytest.mark.parametrize("words", [["--version"], ["--help"], ["bench", "--help"]])
+def test_what_only_tells_begins_no_mpi(words):
+    """MPI can't begin on the login nodes of many clusters."""
+    broken = environment() | {"OMPI_MCA_pml": "none_such"}
+    told = subprocess.run([PROGRAM, *words], env=broken, capture_output=True, check=True, text=True)
+    assert told.stderr == "" and told.stdout == run(*words).stdout
+
+
 def test_help_is_by_task_and_has_examples():
     shown = run("--help").succeeded().stdout
     for command in described()["commands"]:

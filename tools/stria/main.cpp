@@ -32,25 +32,9 @@ bool is_of_laboratory(const std::string& word) {
   return is_one_of(kNeedMpi, word) || is_one_of(kNeedNoMpi, word);
 }
 
-bool is_set(const char* variable) {
-  return std::getenv(variable) != nullptr;
-}
-
-// What the launchers of Open MPI, of MPICH and its relatives, and of PMIx tell each rank.
-constexpr const char* kRankVariables[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"};
-
-bool is_rank() {
-  return std::any_of(std::begin(kRankVariables), std::end(kRankVariables), is_set);
-}
-
 // A message is the first rank's, or that of a process without others.
 int refuse_once(const std::string& message) {
-  for (const char* variable : kRankVariables) {
-    if (is_set(variable)) {
-      return std::string_view(std::getenv(variable)) == "0" ? refuse(alone(), message) : kUnusableInput;
-    }
-  }
-  return refuse(alone(), message);
+  return launched_rank().value_or("0") == "0" ? refuse(alone(), message) : kUnusableInput;
 }
 
 // Adds the program in that folder beside the command's, if it is installed.
@@ -66,7 +50,7 @@ void add_program(const std::string& folder, std::vector<std::string>& found) {
 // has started this process comes first.
 std::vector<std::string> find_programs(const std::string& prefix) {
   std::vector<std::string> mpis{"openmpi", "mpich"};
-  if (is_set("PMI_RANK") && !is_set("OMPI_COMM_WORLD_RANK")) {
+  if (std::getenv("PMI_RANK") != nullptr && std::getenv("OMPI_COMM_WORLD_RANK") == nullptr) {
     std::reverse(mpis.begin(), mpis.end());
   }
   std::vector<std::string> found;
@@ -79,7 +63,7 @@ std::vector<std::string> find_programs(const std::string& prefix) {
 // Finds the laboratory's programs that may have the subcommand.
 std::vector<std::string> find_laboratory(const std::string& word) {
   std::vector<std::string> found;
-  if (is_one_of(kNeedNoMpi, word) && !is_rank()) {
+  if (is_one_of(kNeedNoMpi, word) && !launched_rank()) {
     add_program("laboratory", found);  // it starts where MPI's libraries are not
   }
   const std::vector<std::string> over_mpi = find_programs("laboratory_");
@@ -124,11 +108,11 @@ int refuse_or_list(const std::string& word, int argc, char** argv) {
 int run_program(int argc, char** argv) {
   const std::string word = argc > 1 ? argv[1] : "";
   const bool here = is_here(word);
-  if (here && !is_rank()) {
+  if (here && !launched_rank()) {
     return run(alone(), argc, argv, add_commands);
   }
   std::vector<std::string> programs = here ? find_programs("") : find_laboratory(word);
-  if (programs.empty() && is_rank() && !is_of_laboratory(word)) {
+  if (programs.empty() && launched_rank() && !is_of_laboratory(word)) {
     programs = find_programs("");  // It says once what is wrong.
   }
   for (const std::string& program : programs) {

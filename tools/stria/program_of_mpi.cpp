@@ -3,21 +3,29 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <string_view>
+#include <vector>
 
 #include "comm/end_of_mpi.hpp"
 #include "describe.hpp"
 #include "program.hpp"
+#include "ranks.hpp"
 #include "ranks_of_mpi.hpp"
 #include "store/store_command.hpp"
 
 namespace stria::tool {
 
 bool needs_no_ranks(int argc, char** argv) {
-  return argc > 1 && (std::string_view(argv[1]) == kDescribe || runs_alone(argv[1]));
+  const std::vector<std::string_view> words(argv + std::min(argc, 1), argv + argc);
+  if (!words.empty() && (words[0] == kDescribe || runs_alone(argv[1]))) {
+    return true;
+  }
+  const bool only_tells = words.empty() || words[0].starts_with('-') || words.back() == "--help";
+  return only_tells && !launched_rank();  // The ranks of a launcher tell once.
 }
 
 int run_on_ranks(int argc, char** argv, bool alone, const std::function<void(Command, Action&)>& add) {

@@ -1,5 +1,7 @@
 #include "ranks.hpp"
 
+#include <cstdlib>
+
 namespace stria::tool {
 
 namespace {
@@ -16,6 +18,16 @@ class Alone : public Ranks {
 Ranks& alone() {
   static Alone process;
   return process;
+}
+
+// The variables are those of Open MPI, of MPICH and its relatives, and of PMIx.
+std::optional<std::string> launched_rank() {
+  for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"}) {
+    if (const char* rank = std::getenv(variable)) {
+      return rank;
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace stria::tool

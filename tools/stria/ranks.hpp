@@ -1,6 +1,7 @@
 // The processes that run a subcommand together: the ranks of MPI, or this one alone.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "stria/file.hpp"
@@ -20,5 +21,9 @@ class Ranks {
 
 /// Returns this process.
 Ranks& alone();
+
+/// Returns the number that a launcher of MPI has given this process, or nothing where none has
+/// started it.
+std::optional<std::string> launched_rank();
 
 }  // namespace stria::tool

@@ -121,5 +121,40 @@ TEST(ScarceMemory, EndsABroadcastEverywhere) {
   }
 }
 
+// Every rank has the code of a failure, and those with memory for it the text.
+TEST(ScarceMemory, AgreesOnAFailureEverywhere) {
+  constexpr int kRanks = 5;
+  for (const size_t bytes : {size_t{0}, size_t{1}, size_t{4096}, size_t{4097}, size_t{100000}}) {
+    int64_t allocations = 1;
+    int without_text = 0;
+    for (int64_t failing = -1; failing < allocations; ++failing) {
+      SCOPED_TRACE(std::to_string(bytes) + " bytes, allocation " + std::to_string(failing));
+      const Status failure(ErrorCode::kNoSpace, std::string(bytes, 'x'), ErrorReason::kOverQuota);
+      without_text = 0;
+      fail_allocation(failing);
+      const auto report = run_simulated({.ranks = kRanks, .ranks_per_node = 2}, [&](Comm& inner) {
+        SureComm comm(inner);
+        const Status mine = comm.rank() == 3 ? failure : Status();
+        const Status agreed = [&] {
+          Counting on(true);
+          return comm.agree(mine);
+        }();
+        EXPECT_EQ(agreed.code(), ErrorCode::kNoSpace);
+        EXPECT_EQ(agreed.reason(), ErrorReason::kOverQuota);
+        const bool has_text = agreed.message() == "rank 3: " + failure.message();
+        EXPECT_TRUE(has_text || agreed.message() == "see other ranks") << agreed.message();
+        without_text += has_text ? 0 : 1;
+        int64_t ranks = 1;  // what follows isn't taken for what went before
+        comm.all_reduce(std::span(&ranks, 1), ReduceOp::kSum);
+        EXPECT_EQ(ranks, kRanks);
+      });
+      ASSERT_TRUE(report.ok()) << report.status().message();
+      EXPECT_EQ(without_text, failing < 0 ? 0 : 1);
+      allocations = failing < 0 ? allocation_count() : allocations;
+    }
+    EXPECT_GE(allocations, bytes > 10 ? 2 * kRanks : 0);
+  }
+}
+
 }  // namespace
 }  // namespace stria::access::test

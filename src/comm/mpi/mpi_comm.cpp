@@ -327,15 +327,34 @@ void MpiComm::wait_while(std::atomic<uint32_t>& word, uint32_t seen) {
 
 Comm::Messages MpiComm::sparse_exchange(const Messages& outgoing) {
   STRIA_ASSERT(are_well_addressed(outgoing, size_), outgoing.size(), size_);
-  Messages incoming = sparse_sizes_.exchange(*this, outgoing);
+  const SparseSizes::Announced announced = sparse_sizes_.exchange(*this, outgoing);
+  const auto own = std::find_if(outgoing.begin(), outgoing.end(), [&](const auto& message) { return message.first == rank_; });
+  Messages incoming;
+  std::array<int64_t, 1> lacks = {0};
+  try {
+    for (const auto& [from, bytes] : announced.coming) {
+      incoming.emplace_back(from, std::vector<std::byte>(static_cast<size_t>(bytes)));
+    }
+    if (own != outgoing.end()) {
+      incoming.push_back(*own);
+    }
+  } catch (const std::bad_alloc&) {
+    lacks[0] = 1;
+  }
+  if (announced.largest > kSparseBytesUnasked) {
+    all_reduce(lacks, ReduceOp::kMax);
+  }
+  if (lacks[0] != 0) {
+    throw std::bad_alloc();
+  }
   MpiMessage pieces;
   for (auto& [from, data] : incoming) {
-    pieces.start_receive(world_, data, from, kSparseTag);
+    if (from != rank_) {
+      pieces.start_receive(world_, data, from, kSparseTag);
+    }
   }
   for (const auto& [to, data] : outgoing) {
-    if (to == rank_) {
-      incoming.emplace_back(to, data);
-    } else {
+    if (to != rank_) {
       pieces.start_send(world_, data, to, kSparseTag);
     }
   }

@@ -209,6 +209,36 @@ TEST(MpiComm, KeepsAMessageForWhichThereIsNoRoom) {
   }
 }
 
+TEST(MpiComm, EndsAnExchangeForWhichOneRankHasNoRoom) {
+  if (kSanitized) {
+    GTEST_SKIP() << "a sanitizer's own memory is beyond any limit";
+  }
+  const auto comm = make_world();
+  const int last = comm->size() - 1;
+  constexpr size_t kBytes = size_t{96} << 20;
+  Comm::Messages outgoing;
+  if (comm->rank() == 0) {
+    outgoing.emplace_back(last, std::vector<std::byte>(kBytes, std::byte{7}));
+  }
+  for (const int64_t room_mb : {32, 1 << 20, 32}) {
+    const bool fits = room_mb > 32;
+    const auto exchange = [&] {
+      std::optional<ScarceMemory> scarce;
+      if (comm->rank() == last) {
+        scarce.emplace(room_mb << 20);
+      }
+      return comm->sparse_exchange(outgoing);
+    };
+    if (!fits) {
+      EXPECT_THROW(static_cast<void>(exchange()), std::bad_alloc);
+      continue;
+    }
+    const Comm::Messages got = exchange();
+    ASSERT_EQ(got.size(), comm->rank() == last ? 1u : 0u);
+    EXPECT_TRUE(got.empty() || (got[0].first == 0 && got[0].second == std::vector<std::byte>(kBytes, std::byte{7})));
+  }
+}
+
 // A rank must not wait for the others when one of its objects is destroyed.
 TEST(MpiComm, ThoseThatGoInAnyOrderAreFreedWhenAnotherIsMade) {
   std::array<std::unique_ptr<Comm>, 3> comms;

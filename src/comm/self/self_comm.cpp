@@ -74,6 +74,10 @@ class SelfComm : public Comm {
     STRIA_CHECK(mine.size() <= kGatherBytesMax, mine.size());
     take(0, mine);
   }
+  Messages sparse_exchange(const Messages& outgoing) override {
+    STRIA_ASSERT(are_well_addressed(outgoing, 1), outgoing.size());
+    return outgoing;
+  }
   Result<std::shared_ptr<SharedBuffer>> allocate_shared(SharedBytes wanted) override {
     STRIA_ASSIGN_OR_RETURN(PrivateMemory memory, PrivateMemory::allocate(wanted.bytes));
     return std::shared_ptr<SharedBuffer>(std::make_shared<SelfMemory>(std::move(memory)));

@@ -139,16 +139,14 @@ Result<std::vector<SharedChunks>> find_shared_chunks(Comm& comm, const ChunkRang
     messages = to_messages(fields);
     return Status();
   })));
-  const Comm::Messages announced = comm.sparse_exchange(messages);
   STRIA_RETURN_IF_ERROR(comm.agree(or_out_of_memory([&] {
-    Fields fields = answer(find_overlaps(announced));
+    Fields fields = answer(find_overlaps(comm.sparse_exchange(messages)));
     messages = to_messages(fields);
     return Status();
   })));
-  const Comm::Messages answers = comm.sparse_exchange(messages);
   std::vector<SharedChunks> shared;
   STRIA_RETURN_IF_ERROR(comm.agree(or_out_of_memory([&] {
-    shared = read_answers(answers);
+    shared = read_answers(comm.sparse_exchange(messages));
     return Status();
   })));
   return shared;

@@ -33,23 +33,23 @@ Status ChunkPacker::pack(PackedFile& packed) {
     comm_.all_reduce(any, ReduceOp::kMax);
   }
   Comm::Messages messages;
-  const Status divided = or_out_of_memory([&] {
+  Status mine = or_out_of_memory([&] {
     divide(shared);
     messages = pack_for_others(shared);
     return Status();
   });
-  Comm::Messages incoming;
   if (any[0] > 0) {
-    STRIA_RETURN_IF_ERROR(comm_.agree(divided));
-    incoming = comm_.sparse_exchange(messages);
+    STRIA_RETURN_IF_ERROR(comm_.agree(mine));
+    mine = or_out_of_memory([&] {
+      receive(comm_.sparse_exchange(messages));
+      return Status();
+    });
     messages.clear();
   }
-  const Status done = divided.ok() ? or_out_of_memory([&] {
-    receive(incoming);
-    return pack_own(packed);
-  })
-                                   : divided;
-  return comm_.agree(done);
+  if (mine.ok()) {
+    mine = or_out_of_memory([&] { return pack_own(packed); });
+  }
+  return comm_.agree(mine);
 }
 
 // Returns the first dataset that is cut like each one.
@@ -124,8 +124,9 @@ void ChunkPacker::pack_parts(std::span<const Work> batch, const std::vector<Shar
   }
 }
 
-void ChunkPacker::receive(const Comm::Messages& incoming) {
-  for (const auto& sent : incoming) {
+void ChunkPacker::receive(Comm::Messages incoming) {
+  incoming_ = std::move(incoming);
+  for (const auto& sent : incoming_) {
     FieldReader fields(sent.second);
     while (!fields.done() && fields.well()) {
       const int64_t id = fields.number();

@@ -73,7 +73,7 @@ class ChunkPacker {
   Comm::Messages pack_for_others(const std::vector<SharedChunks>& shared);
   /// The same chunk of several datasets, packed in one pass.
   void pack_parts(std::span<const Work> batch, const std::vector<SharedChunks>& shared, std::map<int, FieldWriter>& messages);
-  void receive(const Comm::Messages& incoming);
+  void receive(Comm::Messages incoming);
   Status pack_own(PackedFile& packed);
   /// Returns how many chunks of `works` from the `first` on are in memory together: those of one
   /// number, and `wanted` where there are so many.
@@ -104,8 +104,9 @@ class ChunkPacker {
   std::vector<container::FilterPipeline> pipelines_;  // the pipelines of each thread
   ChunkRanges touched_;
   std::vector<Work> works_;
-  std::vector<Work> others_;            // this rank has parts of them for others
-  std::vector<ReceivedPart> received_;  // by chunk
+  std::vector<Work> others_;  // this rank has parts of them for others
+  Comm::Messages incoming_;
+  std::vector<ReceivedPart> received_;  // those of incoming_, by chunk
 
   std::vector<ChunkPart> found_;  // the parts of one chunk
   std::vector<access::StreamPart> streams_;

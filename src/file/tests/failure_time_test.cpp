@@ -65,6 +65,7 @@ class ApartComm : public Comm {
   std::unique_ptr<CommRequest> receive(std::span<std::byte> data, int from, int tag) override {
     return inner_->receive(data, from, tag);
   }
+  Messages sparse_exchange(const Messages& outgoing) override { return inner_->sparse_exchange(outgoing); }
   void wait(CommRequest& request) override { inner_->wait(request); }
   void pause(int attempt) override { inner_->pause(attempt); }
   Comm& innermost() override { return inner_->innermost(); }

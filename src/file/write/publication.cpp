@@ -41,22 +41,26 @@ Status collect(OpenFile& file, const Status& mine) {
   return failure;
 }
 
+// The text of a failure has room in the memory that was set aside: no rank may leave the others in
+// a broadcast.
 Status share_outcome(OpenFile& file, NewFile& target, const Status& mine) {
   PhaseTimer timer(file.accounts.times(), Phase::kCommit);
+  access::MemoryReserve& reserve = file.meetings.reserve();
+  std::vector<std::byte> failure;
+  if (file.meetings.is_root() && !mine.ok()) {
+    failure = reserve.surely([&] { return encode_outcome(mine, {}); });
+  }
   int64_t& file_bytes = file.accounts.report().file_bytes;
-  int64_t outcome[3] = {mine.ok() ? 0 : 1, target.is_published() ? 1 : 0, file_bytes};
+  int64_t outcome[3] = {std::ssize(failure), target.is_published() ? 1 : 0, file_bytes};
   file.comm().broadcast(std::as_writable_bytes(std::span(outcome)), 0);
   target.note_published(outcome[1] != 0);
   file_bytes = outcome[2];
   if (outcome[0] == 0) {
     return Status();
   }
-  std::vector<std::byte> message;
-  if (file.meetings.is_root()) {
-    message = encode_outcome(mine, {});
-  }
-  broadcast_bytes(file.comm(), message, 0);
-  return decode_outcome(message).status();
+  reserve.surely([&] { failure.resize(static_cast<size_t>(outcome[0])); });
+  file.comm().broadcast(failure, 0);
+  return reserve.surely([&] { return decode_outcome(failure).status(); });
 }
 
 }  // namespace

@@ -85,6 +85,49 @@ TEST(ScarceCommit, EndsWherePutsOfChunksAreSetAside) {
   }
 }
 
+/// A communicator whose exchange of that number finds no room for what comes, on all ranks.
+class NarrowComm final : public access::test::SureComm {
+ public:
+  NarrowComm(Comm& inner, int narrow, int& made) : SureComm(inner), narrow_(narrow), made_(made) {}
+  Messages sparse_exchange(const Messages& outgoing) override {
+    Messages incoming = SureComm::sparse_exchange(outgoing);
+    if (made_++ == narrow_) {
+      throw std::bad_alloc();
+    }
+    return incoming;
+  }
+
+ private:
+  int narrow_;
+  int& made_;
+};
+
+TEST(ScarceCommit, EndsWhereWhatOthersSendHasNoRoom) {
+  for (Setting setting : {lists_on_one_node(), two_phase_on_two_nodes()}) {
+    setting.compressed = true;
+    int exchanges = 1;
+    for (int narrow = -1; narrow < exchanges; ++narrow) {
+      SCOPED_TRACE("exchange " + std::to_string(narrow) + " of " + std::to_string(exchanges));
+      storage::MemoryDriver memory;
+      std::vector<int> made(static_cast<size_t>(setting.ranks));
+      std::vector<Status> statuses(made.size());
+      on_ranks(setting, [&](Comm& inner) {
+        const auto rank = static_cast<size_t>(inner.rank());
+        NarrowComm comm(inner, narrow, made[rank]);
+        statuses[rank] = write_file(setting, comm, borrow(memory));
+      });
+      ASSERT_FALSE(HasFailure());
+      exchanges = std::max(exchanges, made[0]);
+      for (const Status& status : statuses) {
+        ASSERT_EQ(status.code(), narrow < 0 ? ErrorCode::kOk : ErrorCode::kResourceExhausted) << status.message();
+        ASSERT_EQ(status.message(), statuses[0].message());
+      }
+      ASSERT_EQ(*memory.exists(setting.path), narrow < 0);
+    }
+    EXPECT_GT(exchanges, 2);
+  }
+}
+
 TEST(ScarceCommit, EndsATwoPhaseWriteEverywhere) {
   check_every_moment(two_phase_on_two_nodes());
 }

@@ -89,7 +89,8 @@ Status Contacts::exchange(const FileDomains* domains) {
   if (memory_.ran_out()) {
     outgoing.clear();
   }
-  auto incoming = context_.comm.sparse_exchange(outgoing);
+  Comm::Messages incoming;
+  memory_.attempt([&] { incoming = context_.comm.sparse_exchange(outgoing); });
   memory_.attempt([&] {
     outgoing.clear();
     status.update(decode(incoming));
