@@ -119,7 +119,7 @@ class SimulatedComm : public MessageCollectives {
   }
   /// Other ranks may still send after this rank has ended.
   void park(std::unique_ptr<CommRequest>&& request) override { world_.parked.push_back(std::move(request)); }
-  /// Works as nonblocking consensus does: messages and a barrier, without lists of addresses.
+  /// Works as nonblocking consensus does, by messages and a barrier.
   Messages sparse_exchange(const Messages& outgoing) override {
     return world_.announced.exchange(*this, exchanges_made_++, outgoing);
   }
