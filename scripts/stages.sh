@@ -90,7 +90,7 @@ hide_progress() {
     printf '\r%-54s\r%-22s ' '' "$1"
   fi 2>/dev/null
 }
-trap 'hide_progress "" && end_ahead' EXIT
+trap 'hide_progress ""; end_ahead' EXIT
 
 # Prints "passed failed left-out" for one stage's log and exit status.
 count_tests() {

@@ -127,8 +127,8 @@ Status Comm::agree(const Status& mine, std::span<std::byte> shared) {
   };
   Head head{mine.code(), mine.reason(), std::ssize(mine.message())};
   broadcast(std::as_writable_bytes(std::span(&head, 1)), root);
-  STRIA_CHECK(head.code != ErrorCode::kOk && head.text_bytes >= 0, head.code, head.text_bytes,
-              root);  // or some ranks would go on
+  // Some ranks would go on otherwise.
+  STRIA_CHECK(head.code != ErrorCode::kOk && head.text_bytes >= 0, head.code, head.text_bytes, root);
   return Status(head.code, share_text(*this, root, mine.message(), head.text_bytes), head.reason);
 }
 
