@@ -20,7 +20,7 @@ class AbortSignal {
   virtual bool heard() = 0;
   /// Ends this rank's part, and tells the others when `mine` is a failure. Returns `mine`, or
   /// kAborted where only others are known to have failed.
-  virtual Status end(const Status& mine) = 0;
+  virtual Status end(Status mine) = 0;
 };
 
 /// Uses a word that the ranks of a node share. No rank waits at the end, so that later failures of
@@ -30,7 +30,7 @@ class WordSignal final : public AbortSignal {
   explicit WordSignal(FailureWord word) : word_(word) {}
   void tell() override { word_.tell(); }
   bool heard() override { return word_.heard(); }
-  Status end(const Status& mine) override {
+  Status end(Status mine) override {
     if (!mine.ok()) {
       tell();
     }

@@ -107,7 +107,7 @@ void MessageSignal::wait_for_the_end() {
   }
 }
 
-Status MessageSignal::end(const Status& mine) {
+Status MessageSignal::end(Status mine) {
   if (!mine.ok()) {
     failed_ = true;
     on_node_.tell();

@@ -41,7 +41,7 @@ class MessageSignal final : public AbortSignal {
   bool look();
   /// Waits until every rank has ended. Either all ranks return success or none does.
   /// Collective: yes.
-  Status end(const Status& mine) override;
+  Status end(Status mine) override;
 
  private:
   struct Neighbor {

@@ -1,5 +1,7 @@
 #include "file/write/publication.hpp"
 
+#include <utility>
+
 #include "base/check.hpp"
 #include "base/out_of_memory.hpp"
 #include "file/meet/outcome_message.hpp"
@@ -11,10 +13,13 @@ namespace {
 
 // One rank per node makes the node's writes durable. On rank 0's node, rank 0 does so after it has
 // written the metadata.
-Status sync_other_nodes(OpenFile& file, NewFile& target, const Status& mine) {
+Status sync_other_nodes(OpenFile& file, NewFile& target, Status mine) {
   PhaseTimer timer(file.accounts.times(), Phase::kSync);
   if (!file.comm().agree(mine).ok()) {
-    return mine.ok() ? Status(ErrorCode::kAborted, "another rank could not write") : mine;
+    if (mine.ok()) {
+      mine = file.meetings.reserve().surely([] { return Status(ErrorCode::kAborted, "another rank could not write"); });
+    }
+    return mine;
   }
   return file.comm().node_rank() == 0 && !file.meetings.is_root() ? target.sync(file) : Status();
 }
@@ -70,20 +75,24 @@ Status publish(OpenFile& file, const Publishing& what, Moved moved) {
   PhaseTimes& times = file.accounts.times();
   const bool is_root = file.meetings.is_root();
   STRIA_CHECK(moved.metadata != nullptr || !is_root || !moved.outcome.ok(), moved.outcome);
-  Status mine = what.gathering.hand_in(moved.outcome, comm, file.catalog, times);
+  Status mine = what.gathering.hand_in(std::move(moved.outcome), comm, file.catalog, times);
   if (mine.ok()) {
     mine = what.gathering.write_row_sums(what.target.handles().cached(), times);
   }
   if (what.options.sync && comm.node_size() < comm.size()) {
-    mine = sync_other_nodes(file, what.target, mine);
+    mine = sync_other_nodes(file, what.target, std::move(mine));
   }
   mine.update(what.target.close_handles(file));
   what.gathering.finish(times);
   const Status made =
       is_root && mine.ok() ? or_out_of_memory([&] { return write_metadata(file, what, *moved.metadata); }) : Status();
   Status outcome = collect(file, mine);
-  const auto said_by_root = [&](const Status& status) { return comm.size() == 1 ? status : status.with_context("rank 0"); };
-  outcome = is_root && outcome.ok() ? said_by_root(made) : outcome;
+  const auto said_by_root = [&](const Status& status) {
+    return file.meetings.reserve().surely([&] { return comm.size() == 1 ? status : status.with_context("rank 0"); });
+  };
+  if (is_root && outcome.ok()) {
+    outcome = said_by_root(made);
+  }
   if (what.parity != nullptr && what.target.staging() == nullptr) {
     const int64_t file_bytes = is_root && outcome.ok() ? moved.metadata->image().file_bytes : 0;
     outcome = what.parity->protect(file, what.target,

@@ -6,6 +6,7 @@
 
 #include "file/move/put_guard.hpp"
 #include "file/session/scarce_case_test.hpp"
+#include "storage/fault/fault_driver.hpp"
 
 namespace stria::file::test {
 namespace {
@@ -52,6 +53,36 @@ TEST(ScarceCommit, EndsACreationEverywhere) {
         ASSERT_EQ(status.code(), ErrorCode::kResourceExhausted) << status.message();
         ASSERT_TRUE(memory->list_directory(".")->empty());
       });
+}
+
+// Memory runs out in a commit that fails for another reason: all hear of a failure all the same.
+TEST(ScarceCommit, EndsAFailureEverywhere) {
+  for (const Setting& setting : {lists_on_one_node(), two_phase_on_two_nodes()}) {
+    std::unique_ptr<storage::MemoryDriver> memory;
+    const auto write = [&](Comm& comm) {
+      const auto script = storage::FaultScript::parse("write:nth=1:errno=EIO", comm.rank()).value();
+      return write_file(setting, comm, std::make_shared<storage::FaultDriver>(borrow(*memory), script),
+                        [](WriteSession& session) {
+                          Counting on(true);
+                          return session.commit();
+                        });
+    };
+    const auto once = [&](int64_t failing) {
+      memory = std::make_unique<storage::MemoryDriver>();
+      return run_once(setting, failing, write);
+    };
+    const Outcome whole = once(-1);
+    ASSERT_EQ(whole.statuses[0].code(), ErrorCode::kIo) << whole.statuses[0].message();
+    for (int64_t failing = 0; failing < whole.allocations; ++failing) {
+      SCOPED_TRACE("allocation " + std::to_string(failing) + " of " + std::to_string(whole.allocations));
+      const Outcome outcome = once(failing);
+      ASSERT_FALSE(HasFailure());  // a deadlock
+      for (const Status& status : outcome.statuses) {
+        ASSERT_FALSE(status.ok());
+        ASSERT_EQ(status.code(), outcome.statuses[0].code()) << status.message();
+      }
+    }
+  }
 }
 
 TEST(ScarceCommit, EndsAListWriteEverywhere) {

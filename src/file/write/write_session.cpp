@@ -101,10 +101,10 @@ Status WriteSession::flush() {
   STRIA_RETURN_IF_ERROR(file_.meetings.check_open());
   const auto agreed = agree(Call::kFlush);
   const Status filled = agreed.ok() ? fill_gaps(file_, target_, filled_, false) : agreed.status();
-  const Status status = filled.ok() ? file_.comm().agree(move(agreed->shape, false).outcome) : filled;
+  Status status = filled.ok() ? file_.comm().agree(move(agreed->shape, false).outcome) : filled;
   file_.accounts.note_time();
   if (!status.ok()) {
-    return fail(status);
+    return fail(std::move(status));
   }
   guard_.release();
   return Status();
@@ -144,10 +144,10 @@ Status WriteSession::end(Call call, BackgroundStage* stage) {
     return Status();
   }
   const auto ready = agreed.ok() ? make_ready(*agreed, stage) : agreed.status();
-  const Status status = ready.ok() ? complete(*ready) : ready.status();
+  Status status = ready.ok() ? complete(*ready) : ready.status();
   file_.accounts.note_time();
   if (!status.ok()) {
-    return fail(status);
+    return fail(std::move(status));
   }
   if (parity_) {
     parity_->end(file_, target_, defined_.options.sync);
@@ -316,7 +316,7 @@ void WriteSession::leave(std::string_view reason) noexcept {
   }
 }
 
-Status WriteSession::fail(const Status& status) {
+Status WriteSession::fail(Status status) {
   discard();
   if (file_.meetings.was_put_off()) {
     return status;
@@ -324,7 +324,8 @@ Status WriteSession::fail(const Status& status) {
   const char* state = !target_.is_published() && overwrites_
                           ? "may have a part of what was put into datasets of before, whose checksums then tell"
                           : state_after_failure(file_.grows(), target_.is_published());
-  return status.with_context(fmt::format("'{}' {}", file_.path, state));
+  file_.meetings.reserve().attempt([&] { status = status.with_context(fmt::format("'{}' {}", file_.path, state)); });
+  return status;
 }
 
 // Gives the file up. Local. A forked process leaves the files of its parent alone.

@@ -99,7 +99,7 @@ class WriteSession final : public Session {
   /// Moves, makes the metadata and gives the file its name, once all is ready. Collective: yes; the
   /// same outcome everywhere.
   Status complete(const access::RequestShape& shape);
-  Status fail(const Status& status);
+  Status fail(Status status);
   void discard() noexcept;
 
   OpenFile file_;

@@ -1,6 +1,7 @@
 #include "access/together/two_phase/read_aggregator.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "access/plan/planner.hpp"
 #include "access/together/domains/wanted_stretches.hpp"
@@ -141,7 +142,7 @@ void ReadAggregator::exchange_news() {
 
 void ReadAggregator::finish() {
   if (signal_) {
-    state_.status = signal_->end(state_.status);
+    state_.status = signal_->end(std::move(state_.status));
   }
 }
 

@@ -1,6 +1,7 @@
 #include "access/together/two_phase/write_aggregator.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.hpp"
 
@@ -119,7 +120,7 @@ void WriteAggregator::finish() {
   if (signal_) {
     PhaseTimer timer(context_.times, Phase::kExchange);
     exchange_news();
-    state_.status = signal_->end(state_.status);
+    state_.status = signal_->end(std::move(state_.status));
   }
 }
 

@@ -13,7 +13,7 @@ Status Gathering::keep(TransferSet& set, std::span<const Transfer> transfers, co
   return or_out_of_memory([&] { return gathered_.keep(set, transfers, catalog); });
 }
 
-Status Gathering::hand_in(const Status& mine, Comm& comm, const Catalog& catalog, PhaseTimes& times) {
+Status Gathering::hand_in(Status mine, Comm& comm, const Catalog& catalog, PhaseTimes& times) {
   if (parts_.started()) {
     return mine;
   }
@@ -26,7 +26,8 @@ Status Gathering::hand_in(const Status& mine, Comm& comm, const Catalog& catalog
     return encode_outcome(mine, gathered_.encode(catalog));
   });
   parts_.start(comm, message.ok() ? std::move(*message) : encode_outcome(message.status(), {}));
-  return mine.ok() ? message.status() : mine;
+  mine.update(message.status());
+  return mine;
 }
 
 Status Gathering::write_row_sums(storage::File* file, PhaseTimes& times) {

@@ -48,7 +48,7 @@ class Gathering {
   void keep_chunks(int dataset, std::vector<SummedChunk> chunks) { gathered_.keep_chunks(dataset, std::move(chunks)); }
   /// Sends rank 0 what is kept, or why there is nothing; later calls do nothing. Returns what this
   /// rank's outcome is now. Never waits. `comm` must outlive finish().
-  Status hand_in(const Status& mine, Comm& comm, const Catalog& catalog, PhaseTimes& times);
+  Status hand_in(Status mine, Comm& comm, const Catalog& catalog, PhaseTimes& times);
   /// Returns the sums of rows for the caller to write; empty when they were taken before. \pre
   /// hand_in()
   std::vector<storage::WriteSegment> take_row_sums() {

@@ -133,7 +133,7 @@ Status move_data(OpenFile& file, const DataMove& data, MoveSignal& signal, const
     return open(file, data);
   });
   std::string choice;
-  const Status outcome = signal.end(transfer(ready, file, data, signal, choice));
+  Status outcome = signal.end(transfer(ready, file, data, signal, choice));
   file.meetings.reserve().attempt([&] { file.accounts.note_choice(data.plan, choice, file.environment); });
   return outcome;
 }

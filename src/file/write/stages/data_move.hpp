@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <optional>
+#include <utility>
 
 #include "access/failure/abort_signal.hpp"
 #include "access/failure/message_signal.hpp"
@@ -28,7 +29,7 @@ class MoveSignal {
   /// The ranks of a node write in these turns, one after the other; null where they need none.
   NodeTurn* turn() const { return turn_; }
   /// Ends this rank's part, and returns what has become of the move as far as the rank knows.
-  Status end(const Status& mine) { return signal_->end(mine); }
+  Status end(Status mine) { return signal_->end(std::move(mine)); }
 
  private:
   NodeTurn* turn_;
