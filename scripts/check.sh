@@ -15,16 +15,17 @@ scripts/setup.sh || { echo "0 passed, 1 failed" && exit 1; }
 stage format scripts/format.sh --check || true
 stage tidy build/venv/bin/python -B tests/tidy/tidy.py || true
 
+# What the later stages build first.
+build_next() {
+  build_preset checked-mpich && build_preset clang unit_tests
+}
+
 # Contracts are checked (base/check.hpp) where the tests of ranks run under MPICH and the unit tests
 # with Clang; the first build is as users install it. GCC compiles the files of a target together in
 # a new folder, which takes two fifths of the time, Clang each by itself. Label "long" is for
 # check_long.sh. "unit" needs no ranks, "mpi" does, "style" looks at the sources.
 # MPICH's build has -O1, with which GCC compiles the library in half the time; there GCC 12 warns
 # without reason of how coroutines free their frames.
-build_next() {
-  build_preset checked-mpich && build_preset clang unit_tests
-}
-
 if stage build build_united release; then
   stage test test_preset release -LE long || true
   ahead build_next # The nodes' tests mostly wait.

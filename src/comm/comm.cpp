@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/check.hpp"
+#include "base/out_of_memory.hpp"
 
 namespace stria {
 
@@ -68,15 +69,10 @@ constexpr std::string_view kNoText = "see other ranks";  // short enough to need
 // memory for it takes part all the same, because the others would wait, and returns kNoText.
 std::string share_text(Comm& comm, int root, const std::string& mine, int64_t bytes) {
   std::string text;
-  const auto keep = [&](auto&& work) {
-    try {
-      work();
-      return true;
-    } catch (const std::bad_alloc&) {
-      return false;
-    }
-  };
-  bool has_room = keep([&] { text.reserve(static_cast<size_t>(bytes)); });
+  Status room = or_out_of_memory([&] {
+    text.reserve(static_cast<size_t>(bytes));
+    return Status();
+  });
   std::array<std::byte, 4096> piece;
   for (int64_t at = 0; at < bytes; at += std::ssize(piece)) {
     const auto now = std::span(piece).first(static_cast<size_t>(std::min<int64_t>(bytes - at, std::ssize(piece))));
@@ -84,12 +80,17 @@ std::string share_text(Comm& comm, int root, const std::string& mine, int64_t by
       std::memcpy(now.data(), mine.data() + at, now.size());
     }
     comm.broadcast(now, root);
-    if (has_room) {
+    if (room.ok()) {
       text.append(reinterpret_cast<const char*>(now.data()), now.size());
     }
   }
-  has_room = has_room && (comm.size() == 1 || keep([&] { text = said_by(root, text); }));
-  if (!has_room) {
+  if (room.ok() && comm.size() > 1) {
+    room = or_out_of_memory([&] {
+      text = said_by(root, text);
+      return Status();
+    });
+  }
+  if (!room.ok()) {
     text = kNoText;
   }
   return text;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "base/out_of_memory.hpp"
 #include "comm/end_of_mpi.hpp"
 #include "comm/mpi/mpi_request.hpp"
 #include "comm/mpi/node_memory.hpp"
@@ -330,17 +331,16 @@ Comm::Messages MpiComm::sparse_exchange(const Messages& outgoing) {
   const SparseSizes::Announced announced = sparse_sizes_.exchange(*this, outgoing);
   const auto own = std::find_if(outgoing.begin(), outgoing.end(), [&](const auto& message) { return message.first == rank_; });
   Messages incoming;
-  std::array<int64_t, 1> lacks = {0};
-  try {
+  const Status room = or_out_of_memory([&] {
     for (const auto& [from, bytes] : announced.coming) {
       incoming.emplace_back(from, std::vector<std::byte>(static_cast<size_t>(bytes)));
     }
     if (own != outgoing.end()) {
       incoming.push_back(*own);
     }
-  } catch (const std::bad_alloc&) {
-    lacks[0] = 1;
-  }
+    return Status();
+  });
+  std::array<int64_t, 1> lacks = {room.ok() ? 0 : 1};
   if (announced.largest > kSparseBytesUnasked) {
     all_reduce(lacks, ReduceOp::kMax);
   }

@@ -180,6 +180,19 @@ std::vector<int> lay_out_nodes(const SimulationOptions& options) {
 
 }  // namespace
 
+RankTraffic SimulationReport::total() const {
+  RankTraffic sum;
+  for (const RankTraffic& rank : traffic) {
+    sum.messages_sent += rank.messages_sent;
+    sum.bytes_sent += rank.bytes_sent;
+    sum.messages_received += rank.messages_received;
+    sum.bytes_received += rank.bytes_received;
+    sum.messages_sent_away += rank.messages_sent_away;
+    sum.bytes_sent_away += rank.bytes_sent_away;
+  }
+  return sum;
+}
+
 Result<SimulationReport> run_simulated(const SimulationOptions& options, const std::function<void(Comm&)>& body) {
   if (options.ranks < 1 || options.ranks > kMostRanks || options.ranks_per_node < 1 || options.stack_bytes < 16384) {
     return Status(ErrorCode::kInvalidArgument, "a simulation wants 1 to " + std::to_string(kMostRanks) +

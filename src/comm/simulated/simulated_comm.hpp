@@ -45,6 +45,9 @@ struct RankTraffic {
 struct SimulationReport {
   std::vector<RankTraffic> traffic;  ///< by rank
   int64_t switches = 0;              ///< from the scheduler to a rank
+
+  /// Returns the sum over all ranks.
+  RankTraffic total() const;
 };
 
 /// Runs `body` once on every rank. The first exception that leaves a rank ends the run and is

@@ -66,14 +66,8 @@ TEST(SimulatedComm, CountsTheTraffic) {
     comm.broadcast(data, 3);
   });
   ASSERT_TRUE(report.ok());
-  int64_t messages = 0;
-  int64_t bytes = 0;
-  for (const RankTraffic& traffic : report->traffic) {
-    messages += traffic.messages_sent;
-    bytes += traffic.bytes_received;
-  }
-  EXPECT_EQ(messages, 7);
-  EXPECT_EQ(bytes, 700);
+  EXPECT_EQ(report->total().messages_sent, 7);
+  EXPECT_EQ(report->total().bytes_received, 700);
   EXPECT_EQ(report->traffic[3].messages_sent, 3);
   EXPECT_EQ(report->traffic[3].messages_received, 0);
 }

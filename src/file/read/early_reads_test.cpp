@@ -86,8 +86,7 @@ int64_t messages_of(storage::MemoryDriver& memory, int reads, const std::functio
     EXPECT_TRUE(session->abandon().ok());
   });
   EXPECT_TRUE(report.ok());
-  return std::accumulate(report->traffic.begin(), report->traffic.end(), int64_t{0},
-                         [](int64_t sum, const RankTraffic& one) { return sum + one.messages_sent; });
+  return report->total().messages_sent;
 }
 
 TEST(EarlyReads, OfCloseOrLongPiecesMeetOnce) {

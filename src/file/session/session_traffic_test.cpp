@@ -65,12 +65,7 @@ Sent sent_by(const Row& row, uint64_t schedule, Body&& body) {
   options.stack_bytes = 2 << 20;
   const auto report = run_simulated(options, body);
   EXPECT_TRUE(report.ok()) << report.status().message();
-  Sent sent;
-  for (const RankTraffic& rank : report.ok() ? report->traffic : std::vector<RankTraffic>()) {
-    sent.messages += rank.messages_sent;
-    sent.bytes += rank.bytes_sent;
-  }
-  return sent;
+  return report.ok() ? Sent{report->total().messages_sent, report->total().bytes_sent} : Sent();
 }
 
 TEST(SessionTraffic, IsThatOfTheTable) {

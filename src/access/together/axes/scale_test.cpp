@@ -86,10 +86,8 @@ Row measure(int ranks) {
   auto report = run_simulated(options, body);
   EXPECT_TRUE(report.ok()) << report.status().message();
   if (report.ok()) {
-    for (const RankTraffic& traffic : report->traffic) {
-      row.messages += traffic.messages_sent;
-      row.bytes += traffic.bytes_sent;
-    }
+    row.messages += report->total().messages_sent;
+    row.bytes += report->total().bytes_sent;
   }
   auto file = memory.open("file", {}).value();
   EXPECT_EQ(file->size().value(), sizes[0] * sizes[1]);
@@ -212,10 +210,11 @@ Traffic write_blocks(int ranks, const Blocks& how) {
   options.guard_pages = false;
   auto report = run_simulated(options, body);
   EXPECT_TRUE(report.ok()) << report.status().message();
-  for (const RankTraffic& rank : report.ok() ? report->traffic : std::vector<RankTraffic>()) {
-    traffic.messages += rank.messages_sent;
-    traffic.messages_away += rank.messages_sent_away;
-    traffic.bytes_away += rank.bytes_sent_away;
+  if (report.ok()) {
+    const RankTraffic sent = report->total();
+    traffic.messages += sent.messages_sent;
+    traffic.messages_away += sent.messages_sent_away;
+    traffic.bytes_away += sent.bytes_sent_away;
   }
   traffic.node_pairs = static_cast<int64_t>(node_pairs.size());
   if (!how.with_bytes) {

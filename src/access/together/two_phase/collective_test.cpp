@@ -63,8 +63,8 @@ Outcome run_case(const Case& c, storage::MemoryDriver& memory, const std::string
     outcome.agreed[rank] = comm.agree(outcome.own[rank]);
   });
   outcome.run = report.status();
-  for (const RankTraffic& rank : report.ok() ? report->traffic : std::vector<RankTraffic>()) {
-    outcome.away.add({rank.messages_sent_away, rank.bytes_sent_away});
+  if (report.ok()) {
+    outcome.away.add({report->total().messages_sent_away, report->total().bytes_sent_away});
   }
   return outcome;
 }
