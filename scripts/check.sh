@@ -17,18 +17,19 @@ stage tidy build/venv/bin/python -B tests/tidy/tidy.py || true
 
 # What the later stages build first.
 build_next() {
-  build_preset checked-mpich && build_preset clang unit_tests
+  build_preset checked-mpich && build_united clang unit_tests
 }
 
 # Contracts are checked (base/check.hpp) where the tests of ranks run under MPICH and the unit tests
-# with Clang; the first build is as users install it. GCC compiles the files of a target together in
-# a new folder, which takes two fifths of the time, Clang each by itself. Label "long" is for
-# check_long.sh. "unit" needs no ranks, "mpi" does, "style" looks at the sources.
+# with Clang; the first build is as users install it. The files of a target are compiled together in
+# a new folder, which takes two fifths of the time with GCC and half of it with Clang; the part
+# "apart" of check_all.sh compiles each by itself. Label "long" is for check_long.sh. "unit" needs no
+# ranks, "mpi" does, "style" looks at the sources.
 # MPICH's build has -O1, with which GCC compiles the library in half the time; there GCC 12 warns
 # without reason of how coroutines free their frames.
 if stage build build_united release; then
+  ahead build_next # The tests leave a third of the processors' time, and those of nodes more.
   stage test test_preset release -LE long || true
-  ahead build_next # The nodes' tests mostly wait.
   stage nodes scripts/check_nodes.sh || true
   end_ahead
 fi
@@ -38,7 +39,7 @@ if stage build_mpich build_preset checked-mpich; then
     -E '^(convection_.*|leaving_test|wait_watch_test|file_test)\.np7$|^(servers|fault\.storage)$' || true
   stage nodes_mpich env STRIA_MPI=mpich STRIA_NODES_PRESET=checked-mpich scripts/check_nodes.sh || true
 fi
-if stage build_clang build_preset clang unit_tests; then
+if stage build_clang build_united clang unit_tests; then
   stage test_clang test_preset clang -L '^unit$' -LE long || true
   stage fuzz scripts/fuzz.sh "$fuzz_seconds" || true
 fi

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cassert>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -59,30 +60,36 @@ class Error : public std::runtime_error {
 
 /// Tells success, or an error code with a message. Cheap when it is success. The message is for
 /// people alone: what code has to tell apart is in code() and reason().
+///
+/// A status is made and passed on where memory has run out, too. Copies share the message and never
+/// throw; where a message finds no room, the code stays and message() says what is missing.
 class [[nodiscard]] Status {
  public:
   Status() = default;
-  Status(ErrorCode code, std::string message, ErrorReason reason = ErrorReason::kNone)
-      : code_(code), reason_(reason), message_(std::move(message)) {}
+  Status(ErrorCode code, std::string message, ErrorReason reason = ErrorReason::kNone) noexcept;
+  /// Is an error whose words have found no room in memory.
+  Status(ErrorCode code, ErrorReason reason) noexcept : code_(code), reason_(reason) {}
   /// Takes what was thrown.
   explicit Status(const Error& error) : Status(error.code(), error.what(), error.reason()) {}
 
   /// Makes a status from an errno value, which becomes its reason: picks the code and appends the
   /// system's own words to `what`.
-  static Status from_errno(int error_number, const std::string& what);
+  static Status from_errno(int error_number, const std::string& what) noexcept;
 
-  bool ok() const { return code_ == ErrorCode::kOk; }
-  ErrorCode code() const { return code_; }
-  ErrorReason reason() const { return reason_; }
-  const std::string& message() const { return message_; }
+  bool ok() const noexcept { return code_ == ErrorCode::kOk; }
+  ErrorCode code() const noexcept { return code_; }
+  ErrorReason reason() const noexcept { return reason_; }
+  const std::string& message() const noexcept;
 
   /// Returns the same error with `context` and a colon before its message; success stays success.
-  Status with_context(const std::string& context) const;
-  /// Returns the same error with another message; success stays success.
-  Status with_message(std::string message) const;
+  /// Where that finds no room, the message stays.
+  Status with_context(const std::string& context) const noexcept;
+  /// Returns the same error with another message, or with its own where that finds no room;
+  /// success stays success.
+  Status with_message(std::string message) const noexcept;
 
   /// Becomes `later` unless this is an error already: the first error stays.
-  void update(Status later) {
+  void update(Status later) noexcept {
     if (ok()) {
       *this = std::move(later);
     }
@@ -94,7 +101,7 @@ class [[nodiscard]] Status {
  private:
   ErrorCode code_ = ErrorCode::kOk;
   ErrorReason reason_ = ErrorReason::kNone;
-  std::string message_;
+  std::shared_ptr<const std::string> message_;  ///< null: success, or no room for the words
 };
 
 /// A value, or the Status that says why there is none.

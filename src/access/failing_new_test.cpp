@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <limits>
 #include <new>
 
 namespace {
@@ -9,11 +10,15 @@ namespace {
 // Threads that write in the background allocate too.
 std::atomic<bool> counting{false};
 std::atomic<int64_t> allocations{0};
-std::atomic<int64_t> failing_allocation{-1};
+std::atomic<int64_t> first_failing{-1};
+std::atomic<int64_t> last_failing{-1};
 
 void* allocate(std::size_t bytes) {
-  if (counting && allocations++ == failing_allocation) {
-    throw std::bad_alloc();
+  if (counting) {
+    const int64_t number = allocations++;
+    if (first_failing <= number && number <= last_failing) {
+      throw std::bad_alloc();
+    }
   }
   if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) {
     return memory;
@@ -50,7 +55,13 @@ namespace stria::access::test {
 
 void fail_allocation(int64_t number) {
   allocations = 0;
-  failing_allocation = number;
+  first_failing = number;
+  last_failing = number;
+}
+
+void fail_allocations_from(int64_t number) {
+  fail_allocation(number);
+  last_failing = std::numeric_limits<int64_t>::max();
 }
 
 int64_t allocation_count() {

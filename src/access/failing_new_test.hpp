@@ -15,6 +15,8 @@ namespace stria::access::test {
 
 /// The allocation of that number from now on, counted from 0, fails once; none if negative.
 void fail_allocation(int64_t number);
+/// The same, and all that follow it fail too.
+void fail_allocations_from(int64_t number);
 /// Returns how many allocations were counted since.
 int64_t allocation_count();
 

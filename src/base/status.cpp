@@ -1,6 +1,7 @@
 #include "stria/status.hpp"
 
 #include <cerrno>
+#include <new>
 #include <system_error>
 
 namespace stria {
@@ -73,25 +74,58 @@ ErrorCode code_of_errno(int error_number) {
   }
 }
 
+// Those are made when the library is loaded, since later there may be no memory.
+const std::string no_words;
+const std::string lost_words = "the words of this error found no room in memory";
+const std::string lack_of_memory = "out of memory";
+
 }  // namespace
 
-Status Status::from_errno(int error_number, const std::string& what) {
+Status::Status(ErrorCode code, std::string message, ErrorReason reason) noexcept : Status(code, reason) {
+  try {
+    message_ = std::make_shared<const std::string>(std::move(message));
+  } catch (const std::bad_alloc&) {
+    message_ = nullptr;
+  }
+}
+
+Status Status::from_errno(int error_number, const std::string& what) noexcept {
+  const ErrorCode code = code_of_errno(error_number);
   const bool is_known = 0 < error_number && error_number < static_cast<int>(ErrorReason::kMoveIsOver);
-  return Status(code_of_errno(error_number), what + ": " + std::generic_category().message(error_number),
-                is_known ? ErrorReason{error_number} : ErrorReason::kNone);
+  const ErrorReason reason = is_known ? ErrorReason{error_number} : ErrorReason::kNone;
+  try {
+    return Status(code, what + ": " + std::generic_category().message(error_number), reason);
+  } catch (const std::bad_alloc&) {
+    return Status(code, reason);
+  }
 }
 
-Status Status::with_context(const std::string& context) const {
-  return with_message(context + ": " + message_);
+const std::string& Status::message() const noexcept {
+  if (message_ != nullptr) {
+    return *message_;
+  }
+  if (ok()) {
+    return no_words;
+  }
+  return code_ == ErrorCode::kResourceExhausted ? lack_of_memory : lost_words;
 }
 
-Status Status::with_message(std::string message) const {
-  return ok() ? *this : Status(code_, std::move(message), reason_);
+Status Status::with_context(const std::string& context) const noexcept {
+  try {
+    return with_message(context + ": " + message());
+  } catch (const std::bad_alloc&) {
+    return *this;
+  }
+}
+
+Status Status::with_message(std::string message) const noexcept {
+  const Status told(code_, std::move(message), reason_);
+  return ok() || told.message_ == nullptr ? *this : told;
 }
 
 void Status::throw_if_error() const {
   if (!ok()) {
-    throw Error(code_, message_, reason_);
+    throw Error(code_, message(), reason_);
   }
 }
 

@@ -113,7 +113,8 @@ void guard(Operation& operation, const Body& body) {
 
 void run_in_background(Operation& operation) {
   guard(operation, [&] {
-    trace::BackgroundTimer timer(operation.file->trace().id(), operation.writes() ? "background write" : "background read",
+    trace::BackgroundTimer timer(operation.file->trace().id(),
+                                 operation.writes() ? trace::BuiltIn::kBackgroundWrite : trace::BuiltIn::kBackgroundRead,
                                  trace::Counter::kBackgroundNs);
     timer.set_bytes(operation.bytes);
     run_independent(operation, *operation.file->storage().background());
@@ -254,7 +255,7 @@ std::shared_ptr<Job> start_job(const std::shared_ptr<Operation>& operation, Toge
 namespace {
 
 trace::BackgroundTimer wait_timer(File& file) {
-  return {file.trace().id(), "background wait", trace::Counter::kBackgroundWaitNs};
+  return {file.trace().id(), trace::BuiltIn::kBackgroundWait, trace::Counter::kBackgroundWaitNs};
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // the same outcome.
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <new>
 #include <span>
 #include <string>
@@ -16,6 +17,28 @@ namespace stria::access::test {
 namespace {
 
 constexpr const char* kPath = "data";
+
+TEST(ScarceStatus, KeepsItsCodeWhereItsWordsFindNoRoom) {
+  const std::string words(100, 'w');
+  const Status whole(ErrorCode::kIo, words, ErrorReason{EIO});
+  fail_allocations_from(0);
+  Counting on(true);
+  const Status copy = whole;
+  const Status with_context = whole.with_context("rank 3");
+  const Status system = Status::from_errno(ENOSPC, words);
+  const Result<int> passed_on = Status(ErrorCode::kFormat, "lost");
+  Counting off(false);
+  EXPECT_EQ(copy.message(), words);
+  EXPECT_EQ(with_context.message(), words);
+  EXPECT_EQ(with_context.reason(), ErrorReason{EIO});
+  EXPECT_EQ(system.code(), ErrorCode::kNoSpace);
+  EXPECT_EQ(system.reason(), ErrorReason{ENOSPC});
+  EXPECT_EQ(passed_on.status().code(), ErrorCode::kFormat);
+  for (const Status& lost : {system, passed_on.status()}) {
+    EXPECT_EQ(lost.message(), "the words of this error found no room in memory");
+  }
+  fail_allocation(-1);
+}
 
 struct Outcome {
   Status run;

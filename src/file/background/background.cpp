@@ -136,7 +136,7 @@ void Background::finish() {
     work_.notify_one();
     const auto any = [&] { return find_under_way(lock, [](const BackgroundCommit&) { return true; }); };
     if (const auto first = any()) {
-      const trace::BackgroundTimer timer(first->trace_id(), "background wait", trace::Counter::kBackgroundWaitNs);
+      const trace::BackgroundTimer timer(first->trace_id(), trace::BuiltIn::kBackgroundWait, trace::Counter::kBackgroundWaitNs);
       const CallNote note("MPI_Finalize()", "", first->wait_limits());
       wait_until_none(lock, any);
     }

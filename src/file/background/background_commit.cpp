@@ -43,7 +43,7 @@ bool BackgroundCommit::write_piece(Pace& pace) noexcept {
     before_.reset();
   }
   Status outcome = or_out_of_memory([&]() -> Status {
-    trace::BackgroundTimer timer(about_.trace_id, "background write", trace::Counter::kBackgroundNs);
+    trace::BackgroundTimer timer(about_.trace_id, trace::BuiltIn::kBackgroundWrite, trace::Counter::kBackgroundNs);
     storage::File* file = ending_.file();
     if (file == nullptr) {
       return Status();
@@ -83,7 +83,7 @@ BackgroundCommit::Step BackgroundCommit::try_to_end(Pace& pace) noexcept {
 
 Status BackgroundCommit::wait() const {
   if (!is_done()) {
-    const trace::BackgroundTimer timer(about_.trace_id, "background wait", trace::Counter::kBackgroundWaitNs);
+    const trace::BackgroundTimer timer(about_.trace_id, trace::BuiltIn::kBackgroundWait, trace::Counter::kBackgroundWaitNs);
     const CallNote note("wait()", about_.path, about_.wait_limits);
     LongWait wait;
     wait.begin();

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <new>
 #include <utility>
 
 #include "base/out_of_memory.hpp"
@@ -12,13 +14,30 @@ namespace stria::file {
 
 namespace {
 
-// Returns the outcome that has come, if one has, or that none will.
-std::optional<Status> hear(Link& link, const std::string& when_lost) {
-  const auto came = link.receive();
-  if (!came.ok()) {
-    return came.status().with_context(when_lost);
+// Returns the outcome that has come, if one has, or that none will. Where memory lacks, the outcome
+// waits, since without it this node can't tell what became of the file.
+template <typename Describe>
+std::optional<Status> hear(Link& link, Describe&& when_lost) {
+  try {
+    const auto came = link.receive();
+    if (!came.ok()) {
+      return came.status().with_context(when_lost());
+    }
+    return *came ? std::optional(decode_outcome(**came).status()) : std::nullopt;
+  } catch (const std::bad_alloc&) {
+    return std::nullopt;
   }
-  return *came ? std::optional(decode_outcome(**came).status()) : std::nullopt;
+}
+
+// Sends an outcome, without its words where those have no room. Who hears nothing sees the
+// connection end.
+void tell(Link& link, const Status& outcome) noexcept {
+  try {
+    static_cast<void>(link.send(encode_outcome(outcome, {})));
+  } catch (const std::bad_alloc&) {
+    std::array<std::byte, 8> room;
+    static_cast<void>(link.send(encode_without_words(outcome, room)));
+  }
 }
 
 }  // namespace
@@ -62,7 +81,8 @@ std::optional<Status> CommitEnding::look(Pace& pace) {
     node_written_ = board_->is_root() ? *written : end_node(*written);
   }
   if (!board_->is_root()) {
-    return hear(peers_[0].link, fmt::format("'{}': rank 0 is gone, and may have given the file its name or not", about_.path));
+    return hear(peers_[0].link,
+                [&] { return fmt::format("'{}': rank 0 is gone, and may have given the file its name or not", about_.path); });
   }
   const std::optional<Status> written = collect_nodes();
   return written ? end(*written, pace) : std::nullopt;
@@ -70,13 +90,12 @@ std::optional<Status> CommitEnding::look(Pace& pace) {
 
 // Makes durable what another node than rank 0's has written, and tells rank 0.
 Status CommitEnding::end_node(const Status& written) {
-  const trace::BackgroundTimer timer(about_.trace_id, "background end", trace::Counter::kBackgroundNs);
+  const trace::BackgroundTimer timer(about_.trace_id, trace::BuiltIn::kBackgroundEnd, trace::Counter::kBackgroundNs);
   Status ended = written.ok() && about_.sync ? handles_.opened->sync() : Status();
   ended.update(close());
   Status outcome = written;
   outcome.update(ended.with_context(fmt::format("rank {}", board_->first_rank())));
-  // Where rank 0 is gone, there will be no answer either.
-  static_cast<void>(peers_[0].link.send(encode_outcome(outcome, {})));
+  tell(peers_[0].link, outcome);  // Where rank 0 is gone, there will be no answer either.
   return outcome;
 }
 
@@ -85,7 +104,7 @@ std::optional<Status> CommitEnding::collect_nodes() {
   bool all_told = true;
   for (Peer& peer : peers_) {
     if (!peer.told) {
-      peer.told = hear(peer.link, fmt::format("rank {}: its node can't be reached any more", peer.rank));
+      peer.told = hear(peer.link, [&] { return fmt::format("rank {}: its node can't be reached any more", peer.rank); });
     }
     all_told = all_told && peer.told;
   }
@@ -106,7 +125,7 @@ std::optional<Status> CommitEnding::end(const Status& written, Pace& pace) {
   if (written.ok() && is_staged && handles_.target->is_published() && !pace.may_write(Pace::Clock::now())) {
     return std::nullopt;
   }
-  const trace::BackgroundTimer timer(about_.trace_id, "background end", trace::Counter::kBackgroundNs);
+  const trace::BackgroundTimer timer(about_.trace_id, trace::BuiltIn::kBackgroundEnd, trace::Counter::kBackgroundNs);
   Status outcome = written;
   if (outcome.ok() && !handles_.target->is_published()) {
     outcome = publish();
@@ -121,7 +140,7 @@ std::optional<Status> CommitEnding::end(const Status& written, Pace& pace) {
   if (written.ok() && board_->size() > 1) {
     outcome = outcome.with_context("rank 0");
   }
-  return about_outcome(outcome);
+  return outcome.ok() ? outcome : about_failure(outcome);
 }
 
 // A file that grows is valid whatever becomes of its parity.
@@ -152,7 +171,7 @@ std::optional<Status> CommitEnding::bring_piece(Pace& pace) {
   return goes_on_ ? std::nullopt : std::optional(over.status());
 }
 
-Status CommitEnding::about_outcome(const Status& outcome) const {
+Status CommitEnding::about_failure(const Status& outcome) const {
   std::string state = handles_.target->state_after_failure();
   if (handles_.drain != nullptr) {
     state = state_after_failure(false, handles_.drain->is_over());
@@ -178,8 +197,7 @@ void CommitEnding::decide(const Status& outcome) noexcept {
     handles_.target.reset();
     handles_.drain.reset();
     for (Peer& peer : peers_) {
-      // A node that hears nothing sees the connection end.
-      static_cast<void>(or_out_of_memory([&] { return peer.link.send(encode_outcome(outcome, {})); }));
+      tell(peer.link, outcome);
     }
   }
   peers_.clear();

@@ -73,7 +73,7 @@ class CommitEnding {
   std::optional<Status> end(const Status& written, Pace& pace);
   std::optional<Status> bring_piece(Pace& pace);
   Status publish();
-  Status about_outcome(const Status& outcome) const;
+  Status about_failure(const Status& outcome) const;
 
   const AboutCommit& about_;
   std::shared_ptr<OutcomeBoard> board_;

@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/check.hpp"
+
 namespace stria::file {
 
 namespace {
@@ -52,21 +54,25 @@ Link::Link(Socket socket) : socket_(std::move(socket)) {
 
 Status Link::send(std::span<const std::byte> message) {
   const auto length = static_cast<Length>(message.size());
-  std::vector<std::byte> bytes(sizeof length + message.size());
+  std::array<std::byte, sizeof length + kMostBytes> bytes;
+  STRIA_CHECK(message.size() <= kMostBytes, message.size());
   std::memcpy(bytes.data(), &length, sizeof length);
   std::copy(message.begin(), message.end(), bytes.begin() + sizeof length);
+  const size_t byte_count = sizeof length + message.size();
   ssize_t sent = -1;
   do {
-    sent = ::send(descriptor(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    sent = ::send(descriptor(), bytes.data(), byte_count, MSG_NOSIGNAL | MSG_DONTWAIT);
   } while (sent < 0 && errno == EINTR);
   if (sent < 0) {
     return lost(errno);
   }
-  return static_cast<size_t>(sent) == bytes.size() ? Status() : lost(ENOBUFS);
+  return static_cast<size_t>(sent) == byte_count ? Status() : lost(ENOBUFS);
 }
 
-// Takes what has come; false when nothing has.
+// Takes what has come; false when nothing has. Room for it comes first, so that a lack of memory
+// loses nothing.
 Result<bool> Link::fill() {
+  received_.reserve(received_.size() + kMostBytes);
   std::array<std::byte, kMostBytes> part;
   const ssize_t bytes = recv(descriptor(), part.data(), part.size(), MSG_DONTWAIT);
   if (bytes < 0) {

@@ -40,9 +40,11 @@ class Link {
 
   bool is_open() const { return socket_.is_open(); }
   int descriptor() const { return socket_.get(); }
-  /// Sends a message of at most kMostBytes. kIo where the other side is gone.
+  /// Sends a message, without a need for memory. kIo where the other side is gone.
+  /// \pre message.size() <= kMostBytes
   Status send(std::span<const std::byte> message);
   /// Returns the next message, nothing where none has come yet, kIo where the other side is gone.
+  /// Throws std::bad_alloc; the message then stays for the next call.
   Result<std::optional<std::vector<std::byte>>> receive();
 
  private:

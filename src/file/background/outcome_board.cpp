@@ -21,7 +21,7 @@ namespace stria::file {
 
 /// An outcome in shared memory. The rest is written before the state.
 struct OutcomeBoard::Word {
-  enum State : uint32_t { kOpen, kTold, kWithoutWords };
+  enum State : uint32_t { kOpen, kTold };
   std::atomic<uint32_t> state{kOpen};
   uint32_t bytes = 0;
   std::array<std::byte, Comm::kGatherBytesMax> message{};
@@ -31,21 +31,24 @@ struct OutcomeBoard::Word {
   void tell(const Status& outcome) noexcept {
     STRIA_CHECK(!is_told());  // a rank may be reading it
     try {
-      const std::vector<std::byte> encoded = encode_outcome(outcome, {});
-      STRIA_CHECK(encoded.size() <= message.size(), encoded.size(), message.size());
-      bytes = static_cast<uint32_t>(encoded.size());
-      std::copy(encoded.begin(), encoded.end(), message.begin());
-      state.store(kTold, std::memory_order_release);
+      write(encode_outcome(outcome, {}));
     } catch (const std::bad_alloc&) {
-      state.store(kWithoutWords, std::memory_order_release);
+      std::array<std::byte, 8> room;
+      write(encode_without_words(outcome, room));
     }
+    state.store(kTold, std::memory_order_release);
   }
 
   Status read() const {
-    if (state.load(std::memory_order_acquire) == kWithoutWords) {
-      return Status(ErrorCode::kResourceExhausted, "out of memory");
-    }
+    STRIA_ASSERT(is_told());
     return decode_outcome(std::span(message).first(bytes)).status();
+  }
+
+ private:
+  void write(std::span<const std::byte> encoded) noexcept {
+    STRIA_CHECK(encoded.size() <= message.size(), encoded.size(), message.size());
+    bytes = static_cast<uint32_t>(encoded.size());
+    std::copy(encoded.begin(), encoded.end(), message.begin());
   }
 };
 

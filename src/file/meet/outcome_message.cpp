@@ -44,6 +44,13 @@ std::vector<std::byte> encode_outcome(const Status& status, const std::vector<st
   return joined(head, sizeof head, std::as_bytes(std::span(status.message().data(), text_bytes)));
 }
 
+std::span<const std::byte> encode_without_words(const Status& status, std::array<std::byte, 8>& room) noexcept {
+  const Head head{status.code(), status.reason()};
+  static_assert(sizeof head <= sizeof room);
+  std::memcpy(room.data(), &head, sizeof head);
+  return std::span(room).first(status.ok() ? sizeof head.code : sizeof head);
+}
+
 Result<std::vector<std::byte>> decode_outcome(std::span<const std::byte> message) {
   Head head{};
   STRIA_CHECK(message.size() >= sizeof head.code, message.size());
@@ -55,7 +62,14 @@ Result<std::vector<std::byte>> decode_outcome(std::span<const std::byte> message
   STRIA_CHECK(message.size() >= sizeof head, message.size(), head.code);
   std::memcpy(&head, message.data(), sizeof head);
   const auto text = message.subspan(sizeof head);
-  return Status(head.code, std::string(reinterpret_cast<const char*>(text.data()), text.size()), head.reason);
+  if (text.empty()) {
+    return Status(head.code, head.reason);
+  }
+  try {
+    return Status(head.code, std::string(reinterpret_cast<const char*>(text.data()), text.size()), head.reason);
+  } catch (const std::bad_alloc&) {
+    return Status(head.code, head.reason);
+  }
 }
 
 void keep_first_failure(Status& first, const Status& status, int rank, int ranks) {

@@ -1,6 +1,8 @@
 // An outcome with its result, as one message.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -12,6 +14,9 @@ namespace stria::file {
 /// Encodes a message of `content`, or of the failure in its place. A failure fits into
 /// Comm::gather(), whatever its text.
 std::vector<std::byte> encode_outcome(const Status& status, const std::vector<std::byte>& content);
+/// Encodes a success without content, or a failure without its words, where there is no memory.
+/// Returns what it has filled of `room`.
+std::span<const std::byte> encode_without_words(const Status& status, std::array<std::byte, 8>& room) noexcept;
 /// Decodes the content, or the failure. \pre message is from encode_outcome()
 Result<std::vector<std::byte>> decode_outcome(std::span<const std::byte> message);
 

@@ -2,7 +2,12 @@
 // the same outcome.
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <string>
+#include <utility>
+
 #include "file/session/scarce_case_test.hpp"
+#include "storage/fault/fault_driver.hpp"
 
 namespace stria::file::test {
 namespace {
@@ -11,10 +16,10 @@ using access::test::Counting;
 
 /// Reads all datasets, the lists and an attribute on every rank, and verifies; returns the first
 /// failure. Only allocations of the session's own work count.
-Status read_everything(const Setting& setting, Comm& comm, storage::MemoryDriver& memory) {
+Status read_everything(const Setting& setting, Comm& comm, std::shared_ptr<storage::Driver> driver) {
   OpenOptions options;
   options.verify = true;
-  Environment environment = environment_of(comm, borrow(memory), setting.hints);
+  Environment environment = environment_of(comm, std::move(driver), setting.hints);
   const std::vector<Content> all = contents(setting.only_whole_rows, setting.compressed);
   std::vector<std::vector<double>> values;
   for (const Content& content : all) {
@@ -45,23 +50,38 @@ void check_every_moment(const Setting& setting) {
   on_ranks(setting, [&](Comm& comm) { ASSERT_TRUE(write_file(setting, comm, borrow(memory)).ok()); });
   fail_at_every_moment(
       [&](int64_t failing) {
-        return run_once(setting, failing, [&](Comm& comm) { return read_everything(setting, comm, memory); });
+        return run_once(setting, failing, [&](Comm& comm) { return read_everything(setting, comm, borrow(memory)); });
       },
       [](const Status& status) { ASSERT_EQ(status.code(), ErrorCode::kResourceExhausted) << status.message(); });
 }
 
 TEST(ScarceRead, EndsListReadsEverywhere) {
-  check_every_moment(lists_on_one_node());
+  check_every_moment(lists_of_each_node());
 }
 
 TEST(ScarceRead, EndsReadsOfChunksEverywhere) {
-  Setting setting = lists_on_one_node();
+  Setting setting = lists_of_each_node();
   setting.compressed = true;
   check_every_moment(setting);
 }
 
 TEST(ScarceRead, EndsTwoPhaseReadsEverywhere) {
   check_every_moment(two_phase_on_two_nodes());
+}
+
+// Memory runs out while reading fails for another reason, on all ranks or on one.
+TEST(ScarceRead, EndsAFailureEverywhere) {
+  for (const Setting& setting : {lists_of_each_node(), two_phase_on_two_nodes()}) {
+    storage::MemoryDriver memory;
+    on_ranks(setting, [&](Comm& comm) { ASSERT_TRUE(write_file(setting, comm, borrow(memory)).ok()); });
+    for (const char* script : {"read:nth=1:errno=EIO", "read:nth=6:rank=0:errno=EIO"}) {
+      const auto read = [&](Comm& comm) {
+        const auto faults = storage::FaultScript::parse(script, comm.rank()).value();
+        return read_everything(setting, comm, std::make_shared<storage::FaultDriver>(borrow(memory), faults));
+      };
+      fail_while_failing(1 << 20, ErrorCode::kIo, [&](int64_t failing) { return run_once(setting, failing, read); });
+    }
+  }
 }
 
 }  // namespace

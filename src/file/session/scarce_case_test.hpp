@@ -13,7 +13,7 @@
 
 namespace stria::file::test {
 
-inline Setting lists_on_one_node() {
+inline Setting lists_of_each_node() {
   Setting setting;
   setting.ranks = 3;
   setting.hints.method = access::Method::kListIo;
@@ -48,29 +48,48 @@ Outcome run_once(const Setting& setting, int64_t failing, Body&& body) {
   return outcome;
 }
 
-/// Lets the allocations of `once` fail in turn. Every rank must end with the same outcome;
-/// `check_failure` looks at each failure.
+/// Lets so many allocations of `once`, which ends with `code` by itself, fail in turn. Every rank
+/// must end with the same kind of outcome; `check` looks at each.
 template <typename Once, typename Check>
-void fail_at_every_moment(Once&& once, Check&& check_failure) {
+void fail_at_moments(int64_t moments, ErrorCode code, Once&& once, Check&& check) {
   const Outcome whole = once(-1);
-  ASSERT_TRUE(whole.statuses[0].ok()) << whole.statuses[0].message();
-  int64_t failures = 0;
-  const int64_t step = std::max<int64_t>(whole.allocations / access::test::case_count(60), 1);
+  ASSERT_EQ(whole.statuses[0].code(), code) << whole.statuses[0].message();
+  const int64_t step = std::max<int64_t>(whole.allocations / access::test::case_count(moments), 1);
   for (int64_t failing = 0; failing < whole.allocations; failing += step) {
     SCOPED_TRACE("allocation " + std::to_string(failing) + " of " + std::to_string(whole.allocations));
     const Outcome outcome = once(failing);
     ASSERT_FALSE(testing::Test::HasFailure());  // a deadlock
     for (const Status& status : outcome.statuses) {
       ASSERT_EQ(status.code(), outcome.statuses[0].code()) << status.message();
+    }
+    check(outcome);
+    ASSERT_FALSE(testing::Test::HasFailure());
+  }
+}
+
+/// Lets allocations of `once` fail in turn. Every rank must end with the same outcome, in the same
+/// words; `check_failure` looks at each failure.
+template <typename Once, typename Check>
+void fail_at_every_moment(Once&& once, Check&& check_failure) {
+  int64_t ends = 0;
+  int64_t failures = 0;
+  fail_at_moments(60, ErrorCode::kOk, once, [&](const Outcome& outcome) {
+    ++ends;
+    for (const Status& status : outcome.statuses) {
       ASSERT_EQ(status.message(), outcome.statuses[0].message());
     }
     if (!outcome.statuses[0].ok()) {
       check_failure(outcome.statuses[0]);
-      ASSERT_FALSE(testing::Test::HasFailure());
       ++failures;
     }
-  }
-  EXPECT_GT(failures, whole.allocations / step / 2);
+  });
+  EXPECT_GT(failures, ends / 2);
+}
+
+/// The same for what fails with `code` by itself, and must always fail.
+template <typename Once>
+void fail_while_failing(int64_t moments, ErrorCode code, Once&& once) {
+  fail_at_moments(moments, code, once, [](const Outcome& outcome) { ASSERT_FALSE(outcome.statuses[0].ok()); });
 }
 
 }  // namespace stria::file::test

@@ -393,7 +393,7 @@ TEST(NetcdfFile, ScarceMemoryEndsACommitEverywhere) {
                   {"odd", ElementType::kInt8, {6, 3}, of_records}};
   one.has_records = true;
   one.flush = false;
-  one.setting = lists_on_one_node();
+  one.setting = lists_of_each_node();
   one.setting.path = "run.nc";
   std::unique_ptr<storage::MemoryDriver> memory;
   const auto commit = [](WriteSession& session) {

@@ -13,15 +13,26 @@ namespace {
 
 using access::test::Counting;
 
-void check_every_moment(const Setting& setting) {
+Status commit(WriteSession& session) {
+  return session.commit();
+}
+
+/// Ends a file in the background, or in the call where the background has no memory.
+Status commit_and_wait_if_need_be(WriteSession& session) {
+  STRIA_ASSIGN_OR_RETURN(const auto commit, session.commit_async());
+  session.file().comm().barrier();  // The simulated ranks share the thread that waits.
+  return commit != nullptr ? commit->wait() : Status();
+}
+
+void check_every_moment(const Setting& setting, Status (*end)(WriteSession&) = commit) {
   std::unique_ptr<storage::MemoryDriver> memory;  // a new one each time
   fail_at_every_moment(
       [&](int64_t failing) {
         memory = std::make_unique<storage::MemoryDriver>();
         return run_once(setting, failing, [&](Comm& comm) {
-          return write_file(setting, comm, borrow(*memory), [](WriteSession& session) {
+          return write_file(setting, comm, borrow(*memory), [end](WriteSession& session) {
             Counting on(true);
-            return session.commit();
+            return end(session);
           });
         });
       },
@@ -56,41 +67,65 @@ TEST(ScarceCommit, EndsACreationEverywhere) {
 }
 
 // Memory runs out in a commit that fails for another reason: all hear of a failure all the same.
+void check_failing_commit(const Setting& setting, Status (*end)(WriteSession&), int64_t moments) {
+  std::unique_ptr<storage::MemoryDriver> memory;
+  const auto write = [&](Comm& comm) {
+    const auto script = storage::FaultScript::parse("write:nth=1:errno=EIO", comm.rank()).value();
+    return write_file(setting, comm, std::make_shared<storage::FaultDriver>(borrow(*memory), script),
+                      [end](WriteSession& session) {
+                        Counting on(true);
+                        return end(session);
+                      });
+  };
+  fail_while_failing(moments, ErrorCode::kIo, [&](int64_t failing) {
+    memory = std::make_unique<storage::MemoryDriver>();
+    return run_once(setting, failing, write);
+  });
+}
+
 TEST(ScarceCommit, EndsAFailureEverywhere) {
-  for (const Setting& setting : {lists_on_one_node(), two_phase_on_two_nodes()}) {
-    std::unique_ptr<storage::MemoryDriver> memory;
-    const auto write = [&](Comm& comm) {
-      const auto script = storage::FaultScript::parse("write:nth=1:errno=EIO", comm.rank()).value();
-      return write_file(setting, comm, std::make_shared<storage::FaultDriver>(borrow(*memory), script),
-                        [](WriteSession& session) {
-                          Counting on(true);
-                          return session.commit();
-                        });
-    };
-    const auto once = [&](int64_t failing) {
-      memory = std::make_unique<storage::MemoryDriver>();
-      return run_once(setting, failing, write);
-    };
-    const Outcome whole = once(-1);
-    ASSERT_EQ(whole.statuses[0].code(), ErrorCode::kIo) << whole.statuses[0].message();
-    for (int64_t failing = 0; failing < whole.allocations; ++failing) {
-      SCOPED_TRACE("allocation " + std::to_string(failing) + " of " + std::to_string(whole.allocations));
-      const Outcome outcome = once(failing);
-      ASSERT_FALSE(HasFailure());  // a deadlock
-      for (const Status& status : outcome.statuses) {
-        ASSERT_FALSE(status.ok());
-        ASSERT_EQ(status.code(), outcome.statuses[0].code()) << status.message();
-      }
-    }
-  }
+  check_failing_commit(lists_of_each_node(), commit, 1 << 20);
+  check_failing_commit(two_phase_on_two_nodes(), commit, 1 << 20);
+}
+
+// Rank 0 waits eight seconds for a node that has no memory to call it, so there is one node here.
+TEST(ScarceCommit, EndsAFailureInTheBackgroundEverywhere) {
+  Setting setting = lists_of_each_node();
+  setting.ranks_per_node = setting.ranks;
+  check_failing_commit(setting, commit_and_wait_if_need_be, 60);
 }
 
 TEST(ScarceCommit, EndsAListWriteEverywhere) {
-  check_every_moment(lists_on_one_node());
+  check_every_moment(lists_of_each_node());
+}
+
+TEST(ScarceCommit, EndsACommitInTheBackgroundEverywhere) {
+  Setting setting = lists_of_each_node();
+  setting.ranks_per_node = setting.ranks;
+  check_every_moment(setting, commit_and_wait_if_need_be);
+}
+
+// Memory runs out once the nodes are joined, while they tell one another how it went.
+TEST(ScarceCommit, NodesHearTheSameOfACommitInTheBackground) {
+  const Setting setting = lists_of_each_node();
+  std::unique_ptr<storage::MemoryDriver> memory;
+  const auto end = [](WriteSession& session) -> Status {
+    STRIA_ASSIGN_OR_RETURN(const auto commit, session.commit_async());
+    session.file().comm().barrier();  // The simulated ranks share the thread that waits.
+    Counting on(true);
+    return commit->wait();
+  };
+  const auto once = [&](int64_t failing) {
+    memory = std::make_unique<storage::MemoryDriver>();
+    return run_once(setting, failing, [&](Comm& comm) { return write_file(setting, comm, borrow(*memory), end); });
+  };
+  fail_at_moments(200, ErrorCode::kOk, once, [&](const Outcome& outcome) {
+    ASSERT_EQ(*memory->exists(setting.path), outcome.statuses[0].ok()) << outcome.statuses[0].message();
+  });
 }
 
 TEST(ScarceCommit, EndsAWriteOfChunksEverywhere) {
-  Setting setting = lists_on_one_node();
+  Setting setting = lists_of_each_node();
   setting.compressed = true;
   check_every_moment(setting);
 }
@@ -98,7 +133,7 @@ TEST(ScarceCommit, EndsAWriteOfChunksEverywhere) {
 // Puts that get chunks are taken out of those that are pending among the first moments.
 TEST(ScarceCommit, EndsWherePutsOfChunksAreSetAside) {
   constexpr int64_t kMoments = 300;
-  Setting setting = lists_on_one_node();
+  Setting setting = lists_of_each_node();
   setting.compressed = true;
   for (int64_t failing = 0; failing < kMoments; ++failing) {
     SCOPED_TRACE("allocation " + std::to_string(failing));
@@ -134,7 +169,7 @@ class NarrowComm final : public access::test::SureComm {
 };
 
 TEST(ScarceCommit, EndsWhereWhatOthersSendHasNoRoom) {
-  for (Setting setting : {lists_on_one_node(), two_phase_on_two_nodes()}) {
+  for (Setting setting : {lists_of_each_node(), two_phase_on_two_nodes()}) {
     setting.compressed = true;
     int exchanges = 1;
     for (int narrow = -1; narrow < exchanges; ++narrow) {

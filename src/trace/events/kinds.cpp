@@ -26,6 +26,10 @@ std::vector<KindInfo> make_kinds() {
     kinds[kind(which).id] = {.name = phase_name(which), .layer = Layer::kEngine, .detail = Detail::kCount};
   }
   name(BuiltIn::kPlan, "plan");
+  name(BuiltIn::kBackgroundWrite, "background write");
+  name(BuiltIn::kBackgroundRead, "background read");
+  name(BuiltIn::kBackgroundEnd, "background end");
+  name(BuiltIn::kBackgroundWait, "background wait");
   name(BuiltIn::kStorageOpen, "storage open");
   name(BuiltIn::kStorageClose, "storage close");
   name(BuiltIn::kStorageWrite, "storage write", Detail::kCount);

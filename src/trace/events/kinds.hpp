@@ -22,10 +22,15 @@ enum class BuiltIn : uint16_t {
   kFileVerify,
   kFileReadList,
   kFileClose,
-  // Phases of the engine in the order of stria::Phase, then its planning.
+  // Phases of the engine in the order of stria::Phase, its planning, and what it does in the
+  // background.
   kPhaseOpen,
   kPhaseCommit = kPhaseOpen + static_cast<uint16_t>(kPhaseCount) - 1,
   kPlan,
+  kBackgroundWrite,
+  kBackgroundRead,
+  kBackgroundEnd,   ///< sync, and the file's name
+  kBackgroundWait,  ///< the program waits for it
   // Requests to the storage.
   kStorageOpen,
   kStorageClose,
@@ -52,7 +57,7 @@ inline constexpr int kBuiltInCount = static_cast<int>(BuiltIn::kShareMemory) + 1
 std::span<const KindInfo> built_in_kinds();
 
 constexpr Layer layer_of(BuiltIn kind) {
-  return kind < BuiltIn::kPhaseOpen ? Layer::kApp : kind <= BuiltIn::kPlan ? Layer::kEngine : Layer::kStorage;
+  return kind < BuiltIn::kPhaseOpen ? Layer::kApp : kind <= BuiltIn::kBackgroundWait ? Layer::kEngine : Layer::kStorage;
 }
 constexpr Kind kind(BuiltIn built_in) {
   return {static_cast<uint16_t>(built_in), layer_of(built_in)};

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "trace/counters/file_counters.hpp"
+#include "trace/events/kinds.hpp"
 #include "trace/record/recorder.hpp"
 #include "trace/record/span.hpp"
 
@@ -16,10 +17,8 @@ namespace stria::trace {
 
 class BackgroundTimer {
  public:
-  BackgroundTimer(uint16_t file, const char* name, Counter counter)
-      : counters_(Recorder::instance().counters(file)),
-        counter_(counter),
-        span_(Recorder::instance().define_kind(name, Layer::kEngine), file) {}
+  BackgroundTimer(uint16_t file, BuiltIn kind, Counter counter)
+      : counters_(Recorder::instance().counters(file)), counter_(counter), span_(trace::kind(kind), file) {}
   ~BackgroundTimer() {
     const auto seconds = std::chrono::steady_clock::now() - start_;
     counters_.add(counter_, std::chrono::duration_cast<std::chrono::nanoseconds>(seconds).count());
