@@ -23,8 +23,8 @@ build_next() {
 # Contracts are checked (base/check.hpp) where the tests of ranks run under MPICH and the unit tests
 # with Clang; the first build is as users install it. The files of a target are compiled together in
 # a new folder, which takes two fifths of the time with GCC and half of it with Clang; the part
-# "apart" of check_all.sh compiles each by itself. Label "long" is for check_long.sh. "unit" needs no
-# ranks, "mpi" does, "style" looks at the sources.
+# "apart" of check_all.sh compiles each by itself. Label "long" is for check_long.sh. "unit" needs
+# no ranks, "mpi" does, "style" looks at the sources.
 # MPICH's build has -O1, with which GCC compiles the library in half the time; there GCC 12 warns
 # without reason of how coroutines free their frames.
 if stage build build_united release; then

@@ -167,11 +167,12 @@ build_united() {
   build_preset "$@"
 }
 
-# ahead COMMAND...: begins at the lowest priority what a later stage does, beside one that mostly
-# waits. end_ahead stops it wherever it is; the later stage goes on from there.
+# ahead COMMAND...: begins at a low priority what a later stage does, beside those that wait much.
+# end_ahead stops it wherever it is; the later stage goes on from there. Ranks that wait look busy
+# to the system, so that the lowest priority would get little.
 ahead() {
   set -m # a process group of its own, so that end_ahead reaches the compilers too
-  { renice -n 19 "$BASHPID" && "$@"; } >"$stage_logs/ahead.log" 2>&1 </dev/null &
+  { renice -n 10 "$BASHPID" && "$@"; } >"$stage_logs/ahead.log" 2>&1 </dev/null &
   ahead_group=$!
   set +m
 }
