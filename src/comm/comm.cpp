@@ -6,7 +6,6 @@
 #include <limits>
 #include <new>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/check.hpp"
@@ -63,11 +62,17 @@ void Comm::park(std::unique_ptr<CommRequest>&& request) {
 
 namespace {
 
-constexpr std::string_view kNoText = "see other ranks";  // short enough to need no heap
+// What all ranks know of a failure before its text.
+struct Head {
+  ErrorCode code;
+  ErrorReason reason;
+  int64_t text_bytes;
+};
 
-// Returns the text of `root`, whose length all ranks know, with its rank in front. A rank without
-// memory for it takes part all the same, because the others would wait, and returns kNoText.
-std::string share_text(Comm& comm, int root, const std::string& mine, int64_t bytes) {
+// Returns the failure with the text of `root`, and its rank in front. A rank without memory for the
+// text takes part all the same, because the others would wait, and has none.
+Status share_text(Comm& comm, int root, const Head& head, const std::string& mine) {
+  const int64_t bytes = head.text_bytes;
   std::string text;
   Status room = or_out_of_memory([&] {
     text.reserve(static_cast<size_t>(bytes));
@@ -90,10 +95,7 @@ std::string share_text(Comm& comm, int root, const std::string& mine, int64_t by
       return Status();
     });
   }
-  if (!room.ok()) {
-    text = kNoText;
-  }
-  return text;
+  return room.ok() ? Status(head.code, std::move(text), head.reason) : Status(head.code, head.reason);
 }
 
 }  // namespace
@@ -121,16 +123,11 @@ Status Comm::agree(const Status& mine, std::span<std::byte> shared) {
     return {};
   }
   const int root = static_cast<int>(-words[0] % size());
-  struct Head {
-    ErrorCode code;
-    ErrorReason reason;
-    int64_t text_bytes;
-  };
   Head head{mine.code(), mine.reason(), std::ssize(mine.message())};
   broadcast(std::as_writable_bytes(std::span(&head, 1)), root);
   // Some ranks would go on otherwise.
   STRIA_CHECK(head.code != ErrorCode::kOk && head.text_bytes >= 0, head.code, head.text_bytes, root);
-  return Status(head.code, share_text(*this, root, mine.message(), head.text_bytes), head.reason);
+  return share_text(*this, root, head, mine.message());
 }
 
 bool are_well_addressed(const Comm::Messages& outgoing, int ranks) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cerrno>
 #include <string>
 #include <vector>
@@ -22,12 +23,22 @@ TEST(OutcomeMessage, HasTheContentOfASuccess) {
 }
 
 TEST(OutcomeMessage, HasCodeReasonAndWordsOfAFailure) {
-  for (const Status& status : {Status(ErrorCode::kIo, ""), Status::from_errno(EDQUOT, "write"),
+  for (const Status& status : {Status(ErrorCode::kIo, ErrorReason::kNone), Status::from_errno(EDQUOT, "write"),
                                Status(ErrorCode::kAborted, "the move is over", ErrorReason::kMoveIsOver)}) {
     const Status decoded = decode_outcome(encode_outcome(status, {std::byte{1}})).status();
     EXPECT_EQ(decoded.code(), status.code());
     EXPECT_EQ(decoded.reason(), status.reason());
     EXPECT_EQ(decoded.message(), status.message());
+  }
+}
+
+TEST(OutcomeMessage, HasNoWordsWhereTheyHaveNoRoom) {
+  for (const Status& status : {Status(), Status::from_errno(EDQUOT, "write")}) {
+    std::array<std::byte, 8> room;
+    const Status decoded = decode_outcome(encode_without_words(status, room)).status();
+    EXPECT_EQ(decoded.code(), status.code());
+    EXPECT_EQ(decoded.reason(), status.reason());
+    EXPECT_EQ(decoded.message(), Status(status.code(), ErrorReason::kNone).message());
   }
 }
 
