@@ -111,6 +111,9 @@ const std::string& Status::message() const noexcept {
 }
 
 Status Status::with_context(const std::string& context) const noexcept {
+  if (ok()) {
+    return *this;
+  }
   try {
     return with_message(context + ": " + message());
   } catch (const std::bad_alloc&) {
@@ -119,8 +122,11 @@ Status Status::with_context(const std::string& context) const noexcept {
 }
 
 Status Status::with_message(std::string message) const noexcept {
+  if (ok()) {
+    return *this;
+  }
   const Status told(code_, std::move(message), reason_);
-  return ok() || told.message_ == nullptr ? *this : told;
+  return told.message_ == nullptr ? *this : told;
 }
 
 void Status::throw_if_error() const {
