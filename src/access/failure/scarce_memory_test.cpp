@@ -81,7 +81,8 @@ Outcome run_case(const Case& c, bool write, storage::MemoryDriver& memory, int64
 void check_all_know(const Outcome& outcome) {
   ASSERT_TRUE(outcome.run.ok()) << outcome.run.message();  // otherwise: a deadlock
   for (const Status& status : outcome.agreed) {
-    ASSERT_EQ(status.code(), ErrorCode::kResourceExhausted) << status.message();
+    // Where only the words of a status that nobody needed had no room, all succeed.
+    ASSERT_TRUE(status.ok() || status.code() == ErrorCode::kResourceExhausted) << status.message();
     ASSERT_EQ(status.message(), outcome.agreed[0].message());
   }
 }
@@ -97,8 +98,9 @@ void check_every_moment(bool write, uint64_t first_seed, int cases) {
     for (int64_t failing = i % step; failing < whole.allocations; failing += step) {
       SCOPED_TRACE("STRIA_TEST_SEED=" + std::to_string(c.seed) + ", allocation " + std::to_string(failing) + " of " +
                    std::to_string(whole.allocations) + ", " + std::to_string(c.ranks.size()) + " ranks");
-      ASSERT_NO_FATAL_FAILURE(check_all_know(run_case(c, write, memory, failing)));
-      ++failures;
+      const Outcome outcome = run_case(c, write, memory, failing);
+      ASSERT_NO_FATAL_FAILURE(check_all_know(outcome));
+      failures += outcome.agreed[0].ok() ? 0 : 1;
     }
   }
   EXPECT_GT(failures, 5 * cases);

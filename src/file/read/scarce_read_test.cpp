@@ -79,7 +79,7 @@ TEST(ScarceRead, EndsAFailureEverywhere) {
         const auto faults = storage::FaultScript::parse(script, comm.rank()).value();
         return read_everything(setting, comm, std::make_shared<storage::FaultDriver>(borrow(memory), faults));
       };
-      fail_while_failing(1 << 20, ErrorCode::kIo, [&](int64_t failing) { return run_once(setting, failing, read); });
+      fail_while_failing(600, ErrorCode::kIo, [&](int64_t failing) { return run_once(setting, failing, read); });
     }
   }
 }
