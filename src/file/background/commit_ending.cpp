@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <new>
+#include <span>
 #include <utility>
 
 #include "base/out_of_memory.hpp"
@@ -29,15 +29,9 @@ std::optional<Status> hear(Link& link, Describe&& when_lost) {
   }
 }
 
-// Sends an outcome, without its words where those have no room. Who hears nothing sees the
-// connection end.
+// Who hears nothing sees the connection end.
 void tell(Link& link, const Status& outcome) noexcept {
-  try {
-    static_cast<void>(link.send(encode_outcome(outcome, {})));
-  } catch (const std::bad_alloc&) {
-    std::array<std::byte, 8> room;
-    static_cast<void>(link.send(encode_without_words(outcome, room)));
-  }
+  give_outcome(outcome, [&](std::span<const std::byte> message) { static_cast<void>(link.send(message)); });
 }
 
 }  // namespace

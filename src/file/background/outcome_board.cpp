@@ -10,7 +10,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <new>
 #include <vector>
 
 #include "base/check.hpp"
@@ -30,25 +29,17 @@ struct OutcomeBoard::Word {
 
   void tell(const Status& outcome) noexcept {
     STRIA_CHECK(!is_told());  // a rank may be reading it
-    try {
-      write(encode_outcome(outcome, {}));
-    } catch (const std::bad_alloc&) {
-      std::array<std::byte, 8> room;
-      write(encode_without_words(outcome, room));
-    }
+    give_outcome(outcome, [this](std::span<const std::byte> encoded) {
+      STRIA_CHECK(encoded.size() <= message.size(), encoded.size(), message.size());
+      bytes = static_cast<uint32_t>(encoded.size());
+      std::copy(encoded.begin(), encoded.end(), message.begin());
+    });
     state.store(kTold, std::memory_order_release);
   }
 
   Status read() const {
     STRIA_ASSERT(is_told());
     return decode_outcome(std::span(message).first(bytes)).status();
-  }
-
- private:
-  void write(std::span<const std::byte> encoded) noexcept {
-    STRIA_CHECK(encoded.size() <= message.size(), encoded.size(), message.size());
-    bytes = static_cast<uint32_t>(encoded.size());
-    std::copy(encoded.begin(), encoded.end(), message.begin());
   }
 };
 

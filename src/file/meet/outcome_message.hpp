@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <new>
 #include <span>
 #include <vector>
 
@@ -17,6 +18,17 @@ std::vector<std::byte> encode_outcome(const Status& status, const std::vector<st
 /// Encodes a success without content, or a failure without its words, where there is no memory.
 /// Returns what it has filled of `room`.
 std::span<const std::byte> encode_without_words(const Status& status, std::array<std::byte, 8>& room) noexcept;
+/// Hands `take`, which must need no memory, the message of an outcome without content, and without
+/// words where those have no room.
+template <typename Take>
+void give_outcome(const Status& status, Take&& take) noexcept {
+  try {
+    take(std::span<const std::byte>(encode_outcome(status, {})));
+  } catch (const std::bad_alloc&) {
+    std::array<std::byte, 8> room;
+    take(encode_without_words(status, room));
+  }
+}
 /// Decodes the content, or the failure. \pre message is from encode_outcome()
 Result<std::vector<std::byte>> decode_outcome(std::span<const std::byte> message);
 

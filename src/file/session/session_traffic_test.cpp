@@ -56,7 +56,8 @@ constexpr Row kRows[] = {
 };
 
 /// The bytes by which compressed writes of the same data may differ where the machine has much else
-/// to do. Only sanitizers have shown it, by one or two in 307,842; the data read back are right.
+/// to do: what one rank compresses takes up to 3 bytes more or less. Only sanitizers have shown it,
+/// once in some 70 writes, and why isn't known; the data read back are right.
 constexpr int64_t kBytesOfOrder = 16;
 
 /// Runs `body` on a row's ranks, under a schedule of its own, and returns what all of them sent.

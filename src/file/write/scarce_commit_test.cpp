@@ -84,8 +84,9 @@ void check_failing_commit(const Setting& setting, Status (*end)(WriteSession&), 
 }
 
 TEST(ScarceCommit, EndsAFailureEverywhere) {
-  check_failing_commit(lists_of_each_node(), commit, 600);
-  check_failing_commit(two_phase_on_two_nodes(), commit, 600);
+  constexpr int64_t kEveryMoment = 1 << 20;
+  check_failing_commit(lists_of_each_node(), commit, kEveryMoment);
+  check_failing_commit(two_phase_on_two_nodes(), commit, kEveryMoment);
 }
 
 // Rank 0 waits eight seconds for a node that has no memory to call it, so there is one node here.
