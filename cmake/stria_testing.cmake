@@ -1,12 +1,19 @@
-# stria_test(NAME SOURCES a_test.cpp … [MPI | SERIAL] [RANKS 1 2 3] [AT_ONCE 4] [LABELS …] [LIBS …])
+# stria_test(NAME SOURCES a_test.cpp … [MPI | SERIAL] [PLAIN] [RANKS 1 2 3] [AT_ONCE 4] [LABELS …] [LIBS …])
 #   One GoogleTest program. Without RANKS it runs once, without MPI. With RANKS it is run under
 #   mpiexec at each of these rank counts; MPI programs get tests/support/mpi_main.cpp as their main,
 #   which initialises MPI and agrees on the outcome. AT_ONCE: in how many processes its tests run
 #   (tests/support/shards.sh), where they mostly wait.
+#   PLAIN: the test does more in a build without sanitizers, because it does more rounds there
+#   (tests/support/rounds.hpp), or is about a library that no sanitizer sees into. STRIA_UNIT_TESTS =
+#   PLAIN builds those and no others, beside a build with sanitizers that has them all.
 if(STRIA_BUILD_TESTS)
   enable_testing()
   include(GoogleTest)
   add_custom_target(unit_tests)  # all programs of the label "unit"
+  set(STRIA_ALL_UNIT_TESTS ${STRIA_UNIT_TESTS})
+  if(STRIA_UNIT_TESTS STREQUAL "PLAIN")
+    set(STRIA_ALL_UNIT_TESTS OFF)
+  endif()
 endif()
 
 # stria_timeout(VARIABLE DEFAULT): the seconds that a test may take, DEFAULT unless VARIABLE says
@@ -90,8 +97,8 @@ function(stria_test name)
   if(NOT STRIA_BUILD_TESTS)
     return()
   endif()
-  cmake_parse_arguments(T "MPI;SERIAL" "TIMEOUT;AT_ONCE" "SOURCES;RANKS;LABELS;LIBS" ${ARGN})
-  if(NOT T_RANKS AND NOT STRIA_UNIT_TESTS)
+  cmake_parse_arguments(T "MPI;SERIAL;PLAIN" "TIMEOUT;AT_ONCE" "SOURCES;RANKS;LABELS;LIBS" ${ARGN})
+  if(NOT T_RANKS AND NOT STRIA_ALL_UNIT_TESTS AND NOT (T_PLAIN AND STRIA_UNIT_TESTS))
     return()
   endif()
   stria_timeout(T_TIMEOUT 300)
@@ -130,7 +137,7 @@ endfunction()
 #   every build a test that runs the inputs kept in tests/fuzz/corpus/NAME once. Inputs that ever
 #   failed are added there.
 function(stria_fuzz name)
-  if(NOT STRIA_BUILD_TESTS OR NOT STRIA_UNIT_TESTS)
+  if(NOT STRIA_BUILD_TESTS OR NOT STRIA_ALL_UNIT_TESTS)
     return()
   endif()
   cmake_parse_arguments(F "" "" "SOURCES;LIBS" ${ARGN})

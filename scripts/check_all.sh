@@ -18,8 +18,9 @@ parts=(apart long nodes mpich asan tsan asan_mpich tsan_mpich fuzz drop_in hdf5 
 run_part() {
   case $1 in
     long | nodes | mpich | asan | tsan | asan_mpich | tsan_mpich | fuzz) scripts/check_long.sh "$1" ;;
-    apart) # every target, each of its files by itself
-      scripts/setup.sh && cmake --preset release -B build/apart -DSTRIA_UNITY=OFF && cmake --build build/apart
+    apart) # every target, each of its files by itself, and all unit tests without sanitizers
+      scripts/setup.sh && cmake --preset release -B build/apart -DSTRIA_UNITY=OFF && cmake --build build/apart &&
+        ctest --test-dir build/apart --output-on-failure -L '^unit$' -LE long -j "$(($(nproc) + 1))"
       ;;
     drop_in) scripts/check_drop_in.sh ;;
     hdf5) scripts/check_hdf5.sh ;;

@@ -161,9 +161,12 @@ build_preset() {
 }
 
 # build_united PRESET [TARGET...]: the same for who only builds. A folder of build/ that is new
-# compiles the files of each target together; one that is there stays as it was configured.
+# compiles the files of each target together, and for users' build has only the unit tests that do
+# more without sanitizers; one that is there stays as it was configured.
 build_united() {
-  [[ -e build/$1/CMakeCache.txt ]] || cmake --preset "$1" -DSTRIA_UNITY=ON || return
+  local options=(-DSTRIA_UNITY=ON)
+  if [[ $1 == release ]]; then options+=(-DSTRIA_UNIT_TESTS=PLAIN); fi
+  [[ -e build/$1/CMakeCache.txt ]] || cmake --preset "$1" "${options[@]}" || return
   build_preset "$@"
 }
 
