@@ -1,11 +1,13 @@
-# stria_test(NAME SOURCES a_test.cpp … [MPI | SERIAL] [PLAIN] [RANKS 1 2 3] [AT_ONCE 4] [LABELS …] [LIBS …])
+# stria_test(NAME SOURCES a_test.cpp … [MPI | SERIAL] [PLAIN] [RANKS 1 2 3] [AT_ONCE 4] [LABELS …]
+#            [LIBS …])
 #   One GoogleTest program. Without RANKS it runs once, without MPI. With RANKS it is run under
 #   mpiexec at each of these rank counts; MPI programs get tests/support/mpi_main.cpp as their main,
 #   which initialises MPI and agrees on the outcome. AT_ONCE: in how many processes its tests run
 #   (tests/support/shards.sh), where they mostly wait.
 #   PLAIN: the test does more in a build without sanitizers, because it does more rounds there
-#   (tests/support/rounds.hpp), or is about a library that no sanitizer sees into. STRIA_UNIT_TESTS =
-#   PLAIN builds those and no others, beside a build with sanitizers that has them all.
+#   (tests/support/rounds.hpp), or is about a library that no sanitizer sees into. Where
+#   STRIA_UNIT_TESTS is PLAIN, those are built and no others, beside a build with sanitizers that
+#   has them all.
 if(STRIA_BUILD_TESTS)
   enable_testing()
   include(GoogleTest)

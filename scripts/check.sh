@@ -35,8 +35,8 @@ if stage build build_united release; then
   end_ahead
 fi
 if stage build_mpich build_preset checked-mpich; then
-  # MPICH's waiting ranks never sleep. What takes longest by that is left to check_long.sh, and so is
-  # what hardly differs from the first build: one rank, and the examples of an installed package.
+  # MPICH's waiting ranks never sleep. What takes longest by that is left to check_long.sh, and so
+  # is what hardly differs from the first build: one rank, and the examples of an installed package.
   stage test_mpich test_preset checked-mpich -L '^mpi$' -LE long \
     -E '^(convection_.*|leaving_test|wait_watch_test|file_test)\.np7$|\.np1$|^(install|install_languages|servers|fault\.storage)$' || true
   stage nodes_mpich env STRIA_MPI=mpich STRIA_NODES_PRESET=checked-mpich scripts/check_nodes.sh || true

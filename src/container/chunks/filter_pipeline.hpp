@@ -3,7 +3,10 @@
 //
 // Problem: zlib's deflate is ten times slower than the storage.
 // Method: ISA-L, which makes the same format, and libdeflate to read it where that is there. A
-// chunk that doesn't shrink is stored as it is, and says so.
+// chunk that doesn't shrink is stored as it is, and says so. ISA-L to 2.32 takes a part of its
+// stream's address for the third byte of a chunk where it notes where bytes were seen
+// (igzip_icf_body_h1_gr_bt.asm, .write_first_byte), and may so miss a repetition: in one process of
+// some 500, a small chunk takes a few bytes more. What it inflates to is the same.
 // Cost: three buffers of a chunk, and the compressor's tables.
 #pragma once
 

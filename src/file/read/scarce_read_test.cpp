@@ -20,7 +20,7 @@ Status read_everything(const Setting& setting, Comm& comm, std::shared_ptr<stora
   OpenOptions options;
   options.verify = true;
   Environment environment = environment_of(comm, std::move(driver), setting.hints);
-  const std::vector<Content> all = contents(setting.only_whole_rows, setting.compressed);
+  const std::vector<Content> all = contents(setting);
   std::vector<std::vector<double>> values;
   for (const Content& content : all) {
     values.emplace_back(static_cast<size_t>(content.element_count()));

@@ -169,7 +169,7 @@ double Content::value(int64_t element) const {
          (stored == ElementType::kInt8 ? 50 : 5000);
 }
 
-std::vector<Content> contents(bool only_whole_rows, bool compressed) {
+std::vector<Content> contents(const Setting& setting) {
   using Split = Content::Split;
   std::vector<Content> all = {
       {"dens", ElementType::kFloat64, {kBlocks, 4, 4, 4}, {.value_range = true}},
@@ -179,7 +179,7 @@ std::vector<Content> contents(bool only_whole_rows, bool compressed) {
       {"long", ElementType::kInt16, {5, 700}, {.alignment_bytes = 512}},
       {"big", ElementType::kInt64, {kBlocks, 80}, {.big_endian = true}},
   };
-  if (!only_whole_rows) {
+  if (!setting.only_whole_rows) {
     all.push_back({"ids", ElementType::kInt32, {kBlocks, 3}});
     all.push_back({"bytes", ElementType::kInt8, {kBlocks, 7}, {.alignment_bytes = 1}});
     all.push_back({"swapped", ElementType::kFloat32, {kBlocks, 5}, {.big_endian = true}});
@@ -188,8 +188,8 @@ std::vector<Content> contents(bool only_whole_rows, bool compressed) {
     all.push_back({"nothing", ElementType::kFloat64, {0, 5}});
     all.push_back({"scalar", ElementType::kFloat64, {}, {.value_range = true}, Split::kRoot});
   }
-  for (size_t i = 0; compressed && i < all.size(); ++i) {
-    all[i].options.filters = Filters::compress();
+  for (size_t i = 0; setting.compressed && i < all.size(); ++i) {
+    all[i].options.filters = setting.filters;
     if (i % 2 == 0 && all[i].element_count() > 1) {
       for (const int64_t size : all[i].dims) {
         all[i].options.chunk.push_back((size * 2 + 2) / 3);
@@ -229,7 +229,7 @@ Status write_file(const Setting& setting, Comm& comm, std::shared_ptr<storage::D
   hints.put_copies_bytes = 0;
   STRIA_ASSIGN_OR_RETURN(auto session,
                          WriteSession::create(environment_of(comm, std::move(driver), hints), setting.path, options));
-  std::vector<Content> all = contents(setting.only_whole_rows, setting.compressed);
+  std::vector<Content> all = contents(setting);
   for (const Content& content : all) {
     container::DatasetSpec spec;
     spec.path = content.path;
@@ -253,7 +253,7 @@ std::string compare_file(const Setting& setting, Comm& comm, std::shared_ptr<sto
   if (!session.ok()) {
     return session.status().message();
   }
-  std::vector<Content> all = contents(setting.only_whole_rows, setting.compressed);
+  std::vector<Content> all = contents(setting);
   std::vector<std::pair<const Content*, Piece>> wanted;
   std::vector<std::unique_ptr<Buffer>> kept;
   for (const Content& content : all) {

@@ -26,9 +26,10 @@ struct Setting {
   uint64_t seed = 1;
   access::ResolvedHints hints{};
   bool checksums = true;
-  int flushes = 0;               ///< before the commit; each moves another part of the data
-  bool only_whole_rows = false;  ///< leaves out what is not put in whole, long rows
-  bool compressed = false;       ///< whatever may be in chunks is, some of them across ranks
+  int flushes = 0;                        ///< before the commit; each moves another part of the data
+  bool only_whole_rows = false;           ///< leaves out what is not put in whole, long rows
+  bool compressed = false;                ///< whatever may be in chunks is, some of them across ranks
+  Filters filters = Filters::compress();  ///< those of chunks, where they are compressed
   std::string path = "run.h5";
 };
 
@@ -44,7 +45,8 @@ struct Content {
   double value(int64_t element) const;  ///< one that every element type of the case holds exactly
 };
 
-std::vector<Content> contents(bool only_whole_rows, bool compressed = false);
+/// Returns what the file of a setting has.
+std::vector<Content> contents(const Setting& setting);
 
 /// Returns a session's surroundings for a simulated rank. The comm must outlive it.
 Environment environment_of(Comm& comm, std::shared_ptr<storage::Driver> driver, const access::ResolvedHints& hints);

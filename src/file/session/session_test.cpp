@@ -65,7 +65,7 @@ TEST(Session, WhatIsWrittenComesBack) {
     on_ranks(reading, [&](Comm& comm) {
       auto session = ReadSession::open(environment_of(comm, borrow(memory), reading.hints), setting.path, {});
       ASSERT_TRUE(session.ok()) << session.status().message();
-      EXPECT_EQ(dataset_paths(**session).value().size(), contents(false).size() + 2);
+      EXPECT_EQ(dataset_paths(**session).value().size(), contents({}).size() + 2);
       EXPECT_EQ(*read_number_attribute(**session, "/", "time"), 2.5);
       EXPECT_EQ(*read_strings(**session, "unknown names"), (std::vector<std::string>{"dens", "h1"}));
       auto found = (*session)->verify();
@@ -107,7 +107,7 @@ TEST(Session, ValueRangesAreThoseOfAllRanks) {
   on_ranks(setting, [&](Comm& comm) {
     auto session = ReadSession::open(environment_of(comm, borrow(memory), {}), setting.path, {});
     ASSERT_TRUE(session.ok());
-    for (const Content& content : contents(false)) {
+    for (const Content& content : contents({})) {
       if (!content.options.value_range) {
         continue;
       }
@@ -178,7 +178,7 @@ TEST(Session, GetWithVerifyFindsDamageInWhatItTouches) {
   OpenOptions options;
   options.verify = true;
   for (const auto& [offset, bytes, name] : raw_data(memory, setting.path)) {
-    auto known = contents(false);
+    auto known = contents({});
     if (std::none_of(known.begin(), known.end(), [&, path = name](const Content& content) { return content.path == path; })) {
       continue;
     }

@@ -55,11 +55,6 @@ constexpr Row kRows[] = {
     {12, 4, Method::kListIo, true, {840, 267760}, {183, 188278}},
 };
 
-/// The bytes by which compressed writes of the same data may differ where the machine has much else
-/// to do: what one rank compresses takes up to 3 bytes more or less. Only sanitizers have shown it,
-/// once in some 70 writes, and why isn't known; the data read back are right.
-constexpr int64_t kBytesOfOrder = 16;
-
 /// Runs `body` on a row's ranks, under a schedule of its own, and returns what all of them sent.
 template <typename Body>
 Sent sent_by(const Row& row, uint64_t schedule, Body&& body) {
@@ -81,6 +76,8 @@ TEST(SessionTraffic, IsThatOfTheTable) {
     setting.hints.method = row.method;
     setting.flushes = row.in_chunks ? 1 : 0;
     setting.compressed = row.in_chunks;
+    // What deflate makes may differ by a few bytes from run to run (filter_pipeline.hpp).
+    setting.filters = {.shuffle = true, .zstd = true};
     for (uint64_t schedule = 1; schedule <= 3; ++schedule) {
       SCOPED_TRACE(std::to_string(row.ranks) + " ranks, " + std::to_string(row.ranks_per_node) + " of a node, " +
                    access::method_name(row.method) + (row.in_chunks ? ", in chunks" : "") + ", schedule " +
@@ -90,8 +87,7 @@ TEST(SessionTraffic, IsThatOfTheTable) {
         const Status status = write_file(setting, comm, borrow(memory));
         EXPECT_TRUE(status.ok()) << status.message();
       });
-      EXPECT_EQ(written.messages, row.written.messages);
-      EXPECT_NEAR(written.bytes, row.written.bytes, row.in_chunks ? kBytesOfOrder : 0);
+      EXPECT_EQ(written, row.written);
       EXPECT_EQ(sent_by(row, schedule, [&](Comm& comm) { EXPECT_EQ(compare_file(setting, comm, borrow(memory), {}), ""); }),
                 row.read);
     }
