@@ -26,10 +26,11 @@ struct Setting {
   uint64_t seed = 1;
   access::ResolvedHints hints{};
   bool checksums = true;
-  int flushes = 0;                        ///< before the commit; each moves another part of the data
-  bool only_whole_rows = false;           ///< leaves out what is not put in whole, long rows
-  bool compressed = false;                ///< whatever may be in chunks is, some of them across ranks
-  Filters filters = Filters::compress();  ///< those of chunks, where they are compressed
+  int flushes = 0;               ///< before the commit; each moves another part of the data
+  bool only_whole_rows = false;  ///< leaves out what is not put in whole, long rows
+  bool compressed = false;       ///< whatever may be in chunks is, some of them across ranks
+  /// The filters of those chunks.
+  Filters filters = Filters::compress();
   std::string path = "run.h5";
 };
 

@@ -27,7 +27,7 @@ struct Row {
   int ranks;
   int ranks_per_node;
   Method method;
-  bool in_chunks;  ///< compressed, and in two steps with a flush between them
+  bool in_chunks;  ///< through filters, and in two steps with a flush between them
   Sent written;
   Sent read;
 };
@@ -43,11 +43,11 @@ constexpr Row kRows[] = {
     {7, 3, Method::kListIo, false, {70, 22890}, {86, 81446}},
     {12, 12, Method::kListIo, false, {119, 46637}, {183, 169633}},
     {12, 4, Method::kListIo, false, {141, 46813}, {183, 169633}},
-    {2, 2, Method::kTwoPhase, true, {61, 70108}, {22, 13756}},
-    {4, 2, Method::kTwoPhase, true, {233, 172787}, {74, 46906}},
-    {7, 3, Method::kTwoPhase, true, {527, 235310}, {146, 91556}},
-    {12, 12, Method::kTwoPhase, true, {1022, 271332}, {278, 188732}},
-    {12, 4, Method::kTwoPhase, true, {1094, 307842}, {302, 188924}},
+    {2, 2, Method::kTwoPhase, true, {65, 70628}, {22, 13756}},
+    {4, 2, Method::kTwoPhase, true, {233, 272823}, {74, 46906}},
+    {7, 3, Method::kTwoPhase, true, {527, 414164}, {146, 91556}},
+    {12, 12, Method::kTwoPhase, true, {1061, 272725}, {278, 188732}},
+    {12, 4, Method::kTwoPhase, true, {1094, 510835}, {302, 188924}},
     {2, 2, Method::kListIo, true, {47, 69319}, {13, 13622}},
     {4, 2, Method::kListIo, true, {178, 154059}, {47, 46676}},
     {7, 3, Method::kListIo, true, {399, 199489}, {86, 91166}},
@@ -76,8 +76,9 @@ TEST(SessionTraffic, IsThatOfTheTable) {
     setting.hints.method = row.method;
     setting.flushes = row.in_chunks ? 1 : 0;
     setting.compressed = row.in_chunks;
-    // What deflate makes may differ by a few bytes from run to run (filter_pipeline.hpp).
-    setting.filters = {.shuffle = true, .zstd = true};
+    // What a compressor makes depends on its version, and ISA-L's on an address
+    // (filter_pipeline.hpp).
+    setting.filters = {.shuffle = true, .fletcher32 = true};
     for (uint64_t schedule = 1; schedule <= 3; ++schedule) {
       SCOPED_TRACE(std::to_string(row.ranks) + " ranks, " + std::to_string(row.ranks_per_node) + " of a node, " +
                    access::method_name(row.method) + (row.in_chunks ? ", in chunks" : "") + ", schedule " +
