@@ -48,13 +48,19 @@ Outcome run_once(const Setting& setting, int64_t failing, Body&& body) {
   return outcome;
 }
 
+/// Returns how far apart those of `all` moments are that a test tries, at most `most`.
+inline int64_t step_between(int64_t all, int64_t most) {
+  const int64_t tried = access::test::case_count(static_cast<int>(std::min(all, most)));
+  return std::max<int64_t>(all / std::max<int64_t>(tried, 1), 1);
+}
+
 /// Lets so many allocations of `once`, which ends with `code` by itself, fail in turn. Every rank
 /// must end with the same kind of outcome; `check` looks at each.
 template <typename Once, typename Check>
 void fail_at_moments(int64_t moments, ErrorCode code, Once&& once, Check&& check) {
   const Outcome whole = once(-1);
   ASSERT_EQ(whole.statuses[0].code(), code) << whole.statuses[0].message();
-  const int64_t step = std::max<int64_t>(whole.allocations / access::test::case_count(moments), 1);
+  const int64_t step = step_between(whole.allocations, moments);
   for (int64_t failing = 0; failing < whole.allocations; failing += step) {
     SCOPED_TRACE("allocation " + std::to_string(failing) + " of " + std::to_string(whole.allocations));
     const Outcome outcome = once(failing);

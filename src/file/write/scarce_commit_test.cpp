@@ -134,9 +134,10 @@ TEST(ScarceCommit, EndsAWriteOfChunksEverywhere) {
 // Puts that get chunks are taken out of those that are pending among the first moments.
 TEST(ScarceCommit, EndsWherePutsOfChunksAreSetAside) {
   constexpr int64_t kMoments = 300;
+  const int64_t step = step_between(kMoments, kMoments);
   Setting setting = lists_of_each_node();
   setting.compressed = true;
-  for (int64_t failing = 0; failing < kMoments; ++failing) {
+  for (int64_t failing = 0; failing < kMoments; failing += step) {
     SCOPED_TRACE("allocation " + std::to_string(failing));
     storage::MemoryDriver memory;
     const Outcome outcome = run_once(setting, failing, [&](Comm& comm) {
