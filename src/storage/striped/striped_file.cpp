@@ -71,7 +71,7 @@ Result<std::unique_ptr<File>> StripedFile::open_again(bool writable) const {
 Status StripedFile::write(std::span<const WriteSegment> segments) {
   STRIA_RETURN_IF_ERROR(check("write", true));
   STRIA_RETURN_IF_ERROR(check_segments("write", path_, segments));
-  return TransferRun(servers_, path_).write(segments);
+  return TransferRun(servers_, locks_, path_).write(segments);
 }
 
 std::unique_ptr<PendingWrite> StripedFile::queue(std::function<Status()> job) {
@@ -101,17 +101,17 @@ std::unique_ptr<PendingWrite> StripedFile::start_locked_write(std::span<const Wr
 Result<int64_t> StripedFile::read(std::span<const ReadSegment> segments) {
   STRIA_RETURN_IF_ERROR(check("read", false));
   STRIA_RETURN_IF_ERROR(check_segments("read", path_, segments));
-  return TransferRun(servers_, path_).read(segments);
+  return TransferRun(servers_, locks_, path_).read(segments);
 }
 
 Status StripedFile::write_type(const TypeWindow& region, const std::byte* data) {
   STRIA_RETURN_IF_ERROR(check("write", true));
-  return TransferRun(servers_, path_).write_type(region, data);
+  return TransferRun(servers_, locks_, path_).write_type(region, data);
 }
 
 Result<int64_t> StripedFile::read_type(const TypeWindow& region, std::byte* data) {
   STRIA_RETURN_IF_ERROR(check("read", false));
-  return TransferRun(servers_, path_).read_type(region, data);
+  return TransferRun(servers_, locks_, path_).read_type(region, data);
 }
 
 Result<int64_t> StripedFile::size() {

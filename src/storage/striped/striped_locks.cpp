@@ -32,7 +32,12 @@ class StripedRangeLock : public RangeLock {
   }
 
   ByteRange range() const { return taken_.range; }
-  bool is_held() { return link_.link()->connected() && !link_.link()->is_stale() && link_.link()->generation() == generation_; }
+  /// Tells whether the part's server holds it, as far as this handle knows. A part that moves
+  /// leaves it behind; the old server ends the connection too, but maybe after the next write.
+  bool is_held() {
+    const bool is_there = taken_.file == locks_.servers_.part(0) && link_.address() == locks_.servers_.address(0);
+    return is_there && link_.link()->connected() && !link_.link()->is_stale() && link_.link()->generation() == generation_;
+  }
   /// Returns whether no others have come since it was lost.
   Result<bool> take_again() {
     STRIA_ASSIGN_OR_RETURN(const bool taken, locks_.ask(link_, wire::Kind::kLock, taken_, 0));

@@ -2,7 +2,8 @@
 //
 // Method: the server of the first slot holds a lock as long as the connection that took it lives.
 // A lock behind the end of any file guards no bytes: it is a note, which tells other writers of
-// this one. A note that its server has forgotten is taken again before the next write.
+// this one. A note that its server has forgotten, or that the part left behind when it moved, is
+// taken again before the next write; by one that finds the part gone, before it goes after it.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +31,7 @@ class StripedLocks {
   /// Takes a lock; null when it didn't become free within that time.
   Result<std::unique_ptr<RangeLock>> take(ByteRange range, LockMode mode, uint32_t wait_ms);
   Result<bool> is_locked_elsewhere(ByteRange range);
-  /// Takes the notes again that a server has forgotten, before a write begins.
+  /// Takes the notes again that the part's server doesn't have, before a write begins.
   Status renew_notes();
   /// Returns the loss of a lock before it was given up, or success.
   Status loss() const;

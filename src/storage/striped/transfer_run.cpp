@@ -123,8 +123,8 @@ namespace {
 
 }  // namespace
 
-TransferRun::TransferRun(SlotServers& servers, const std::string& path)
-    : servers_(servers), path_(path), layout_(servers.layout()) {
+TransferRun::TransferRun(SlotServers& servers, StripedLocks& locks, const std::string& path)
+    : servers_(servers), locks_(locks), path_(path), layout_(servers.layout()) {
   slots_.resize(static_cast<size_t>(layout_.slot_count));
   for (size_t i = 0; i < slots_.size(); ++i) {
     slots_[i].run = this;
@@ -284,7 +284,14 @@ Status TransferRun::settle_short_reads() {
 }
 
 Status TransferRun::flush() {
-  Status outcome = servers_.follow([this] { return run_batch(); });
+  bool again = false;
+  Status outcome = servers_.follow([&]() -> Status {
+    if (again && !reads_) {
+      STRIA_RETURN_IF_ERROR(locks_.renew_notes());  // where the part is now
+    }
+    again = true;
+    return run_batch();
+  });
   if (outcome.ok() && reads_) {
     outcome = settle_short_reads();
   }

@@ -17,14 +17,15 @@
 #include "storage/driver.hpp"
 #include "storage/striped/call.hpp"
 #include "storage/striped/slot_servers.hpp"
+#include "storage/striped/striped_locks.hpp"
 #include "stria/datatype.hpp"
 
 namespace stria::storage {
 
 class TransferRun {
  public:
-  /// Both must outlive this.
-  TransferRun(SlotServers& servers, const std::string& path);
+  /// All must outlive this. `locks`: those of the same handle.
+  TransferRun(SlotServers& servers, StripedLocks& locks, const std::string& path);
   Status write(std::span<const WriteSegment> segments);
   Result<int64_t> read(std::span<const ReadSegment> segments);
   Status write_type(const TypeWindow& region, const std::byte* data);
@@ -50,6 +51,7 @@ class TransferRun {
   Status each_window(const TypeWindow& region, Part part);
 
   SlotServers& servers_;
+  StripedLocks& locks_;
   const std::string& path_;
   wire::Layout layout_;
   bool reads_ = false;
