@@ -10,7 +10,8 @@
 # Files that CMake makes to compile others together name these by their whole paths. Copies that
 # name them from the source on are the same in every clone, so that ccache needn't preprocess them.
 export CCACHE_BASEDIR="$1" CCACHE_NOHASHDIR=1
-export CCACHE_SLOPPINESS=pch_defines,time_macros # what precompiled headers need
+# Precompiled headers need the first two; the language of messages makes no other object.
+export CCACHE_SLOPPINESS=pch_defines,time_macros,locale
 ccache=$2
 shift 2
 
