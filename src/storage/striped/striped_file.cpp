@@ -45,10 +45,7 @@ Status StripedFile::check(const char* operation, bool writes) {
   if (writes && !opening_.writable) {
     return Status::from_errno(EBADF, describe(operation, path_));
   }
-  if (writes) {
-    STRIA_RETURN_IF_ERROR(locks_.renew_notes().with_context(describe(operation, path_)));
-  }
-  return locks_.loss().with_context(describe(operation, path_));
+  return (writes ? locks_.renew_notes() : locks_.loss()).with_context(describe(operation, path_));
 }
 
 Result<Identity> StripedFile::identity() {

@@ -35,8 +35,8 @@ class StripedRangeLock : public RangeLock {
   /// Tells whether the part's server holds it, as far as this handle knows. A part that moves
   /// leaves it behind; the old server ends the connection too, but maybe after the next write.
   bool is_held() {
-    const bool is_there = taken_.file == locks_.servers_.part(0) && link_.address() == locks_.servers_.address(0);
-    return is_there && link_.link()->connected() && !link_.link()->is_stale() && link_.link()->generation() == generation_;
+    return locks_.is_there(link_, taken_) && link_.link()->connected() && !link_.link()->is_stale() &&
+           link_.link()->generation() == generation_;
   }
   /// Returns whether no others have come since it was lost.
   Result<bool> take_again() {
@@ -92,7 +92,7 @@ Status StripedLocks::renew_notes() {
       note_lost(note->range(), Status(ErrorCode::kIo, "another program writes the file since"));
     }
   }
-  return Status();
+  return loss();
 }
 
 Status StripedLocks::loss() const {
@@ -126,6 +126,10 @@ Result<bool> StripedLocks::ask(Store::Borrowed& link, wire::Kind kind, wire::Loc
   return answer.yes;
 }
 
+bool StripedLocks::is_there(const Store::Borrowed& borrowed, const wire::LockRange& taken) const {
+  return taken.file == servers_.part(0) && borrowed.address() == servers_.address(0);
+}
+
 Status StripedLocks::give_up(Store::Borrowed& borrowed, const wire::LockRange& taken, int64_t generation) {
   Call call;
   call.link = borrowed.link();
@@ -137,7 +141,7 @@ Status StripedLocks::give_up(Store::Borrowed& borrowed, const wire::LockRange& t
   if (!answer.yes || call.link->generation() != generation) {
     return Status(ErrorCode::kIo, "server " + call.link->server() + " had forgotten it");
   }
-  return taken.file == servers_.part(0) && borrowed.address() == servers_.address(0)
+  return is_there(borrowed, taken)
              ? Status()
              : Status(ErrorCode::kIo, "the part of the file that it was for has moved from server " + call.link->server());
 }

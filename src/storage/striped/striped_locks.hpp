@@ -31,7 +31,8 @@ class StripedLocks {
   /// Takes a lock; null when it didn't become free within that time.
   Result<std::unique_ptr<RangeLock>> take(ByteRange range, LockMode mode, uint32_t wait_ms);
   Result<bool> is_locked_elsewhere(ByteRange range);
-  /// Takes the notes again that the part's server doesn't have, before a write begins.
+  /// Takes the notes again that the part's server doesn't have, before a write begins. Returns
+  /// loss().
   Status renew_notes();
   /// Returns the loss of a lock before it was given up, or success.
   Status loss() const;
@@ -45,6 +46,8 @@ class StripedLocks {
   /// may have another place, and number, since.
   Status give_up(Store::Borrowed& borrowed, const wire::LockRange& taken, int64_t generation);
   void note_lost(ByteRange range, const Status& why);
+  /// Tells whether the part that a lock was taken for is still where it was taken.
+  bool is_there(const Store::Borrowed& borrowed, const wire::LockRange& taken) const;
   /// Identifies this handle's locks. Most handles never lock.
   uint64_t holder();
 
